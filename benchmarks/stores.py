@@ -115,7 +115,7 @@ def _reading(folder: Path, count: int, seconds: float) -> Iterator[Measured]:
 
     # A new Store has read nothing of the folder yet.
     steps = {
-        "listed": lambda: [list_entry(run) for run in Store(folder, writable=False).all_runs()],
+        "listed": lambda: [list_entry(run) for run in Store(folder, writable=False).contents().every],
         "table of all rounds": lambda: rounds_table(Store(folder, writable=False).runs()),
         "glt list, whole command": by_command,
     }

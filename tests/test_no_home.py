@@ -34,7 +34,7 @@ from tests.app.starts import started
 from tests.opening import load_settings
 
 ROOT = Path(__file__).parents[1]
-SITE = Path(__file__).parent / "no_home"
+SITE = Path(__file__).parent / "odd_machine"
 STUDIO = (sys.executable, "-c", "import sys; from app.command import main; sys.exit(main())", "studio")
 
 
@@ -115,7 +115,7 @@ def test_pages_open(name: str, no_home: Path, make_run: Callable[..., Run], open
 def test_a_process_of_such_a_user_works(tmp_path: Path) -> None:
     unset = {"GLT_CACHE", "GLT_DATA", "XDG_CACHE_HOME"}
     environment = {name: value for name, value in os.environ.items() if name not in unset}
-    environment |= {"PYTHONPATH": os.pathsep.join([str(SITE), str(ROOT)]), "TMPDIR": str(tmp_path)}
+    environment |= {"PYTHONPATH": os.pathsep.join([str(SITE), str(ROOT)]), "TMPDIR": str(tmp_path), "NO_HOME": "yes"}
     (tmp_path / "store").mkdir()
     command = [sys.executable, "-m", "glt", "doctor", "--store", str(tmp_path / "store")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -126,6 +126,7 @@ def test_a_process_of_such_a_user_works(tmp_path: Path) -> None:
 def test_the_app_of_such_a_user_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(SITE), str(ROOT)]))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("NO_HOME", "yes")
     with started(STUDIO, tmp_path, tmp_path) as server:
         server.assert_serves_this_machine_alone()
 

@@ -96,13 +96,12 @@ def run(args: Args) -> int:
 def settings(args: Args) -> dict[str, Any]:
     """Return the settings in the arguments; later ones win: --config, then names, then --set."""
     from glt.presets import all_options
-    from glt.store.run import read_config, read_config_file
+    from glt.store.run import read_config
 
     wanted = {name: value for name in NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
     if args.config is None:
         return wanted
-    read = read_config if args.config.is_dir() else read_config_file
-    config = read(args.config)
+    config = read_config(args.config)
     chosen = config.model_dump(mode="json", exclude={"options"})
     # An option that a config leaves out may mean another value than today's default.
     options_ = {name: value for name, value in all_options(config).items() if value is not None}

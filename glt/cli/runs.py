@@ -45,7 +45,7 @@ def list_runs(args: Args) -> int:
     is_theirs = paths.is_same_folder(store.root, paths.EXAMPLES)
     examples = bundled_examples(annotated_in=store.root) if args.examples and not is_theirs else []
     if args.json:
-        options.print_json([list_entry(found) for found in (*store.all_runs(), *examples)])
+        options.print_json([list_entry(found) for found in (*store.contents().every, *examples)])
     else:
         _print_table(store, examples, args.all)
     damaged = store.damaged()
@@ -59,7 +59,7 @@ def _print_table(store: Store, examples: Sequence[Run], hidden_too: bool) -> Non
     from rich.table import Table
     from rich.text import Text
 
-    own = store.all_runs()
+    own = store.contents().every
     every = [*own, *examples]
     listed = [found for found in every if hidden_too or not found.annotation.hidden]
     console = Console()

@@ -1,11 +1,11 @@
 """The checks of a store, its runs and their seeds: what must hold, why, what a repair does.
 
 Of a run
-- config.json can be read and belongs to the folder; every other file depends on it; moved aside.
+- config.json can be read and belongs to the folder, since every other file depends on it; moved aside.
 Of a seed
 - Its rounds are its own, or a copied seed would count twice; the folder is moved aside.
-- Every file opens: a folder, dead link or bad sector stops readers; moved aside, then treated as a damaged round.
-- environment.json matches its checksum: it records what computed the results; moved aside.
+- Every file opens (no folder, dead link or bad sector); moved aside, then treated as a damaged round.
+- environment.json, which records what computed the results, matches its checksum; moved aside.
 - status.json is readable and true: a seed marked running cannot be resumed; copied, then the true state is written.
 - Lines, epochs and tensors of finished rounds match their checksums; from the first damaged round on, all is moved
   aside, and a resume computes the same bytes again.
@@ -15,8 +15,7 @@ Of a seed
 - Tables end with a whole line: full disks and power loss cut lines; copied aside, then the half line is cut.
 - A pre-training's result and epochs are readable, since runs start from it; moved aside; a resume trains again.
 Of a store
-- No unfinished write or place in the queue belongs to a dead process; moved aside.
-- annotations.json, with titles and notes, is readable; moved aside.
+- No unfinished write or place in the queue belongs to a dead process; annotations.json is readable; moved aside.
 
 Repairs delete nothing. Other programs' files are reported and stay. Examples, running seeds and whatever a symbolic
 link leads to are never changed.
@@ -24,6 +23,7 @@ link leads to are never changed.
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 import time
@@ -38,20 +38,12 @@ import psutil
 
 from glt.errors import StoreError
 from glt.jobs.queue import TICKET
-from glt.store import AnyRun, PretrainingSeed, Run, SeedFolder, SeedRun, State, Store, paths
+from glt.store import AnyRun, PretrainingSeed, Run, SeedFolder, SeedRun, State, Store, paths, recovery
 from glt.store.annotations import is_of_others
-from glt.store.atomic_io import is_signed, read_json, whole_lines
+from glt.store.atomic_io import CHECKSUM, read_json, whole_lines
 from glt.store.checksums import foreign_owner
 from glt.store.locks import ACTIVE, is_locked, is_seen_locked
-from glt.store.recovery import (
-    checksums_or_none,
-    damaged_or_missing,
-    finished_rounds,
-    is_usable,
-    name_rounds,
-    round_faults,
-    unusable,
-)
+from glt.store.recovery import is_usable
 from glt.store.run import owner_of
 from glt.store.store import open_folder, remedy_without_config
 
@@ -79,10 +71,7 @@ AFTER = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with `path`; `then` says what `repair` does, or the user can do if it is None.
-
-    `is_fault` is False for other programs' files.
-    """
+    """Something wrong with `path`; `then` says what `repair` does, or the user can do where it is None."""
 
     path: Path
     wrong: str
@@ -108,10 +97,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Examined:
-    """The findings in a run's folder, or in a store beside its runs.
-
-    `busy` seeds were not examined. `run` is None if the folder cannot be opened as a run.
-    """
+    """The findings in a run's folder (`run` is None if it cannot be opened), or beside the runs of a store."""
 
     folder: Path
     findings: tuple[Finding, ...]
@@ -121,10 +107,7 @@ class Examined:
 
 
 def examine_store(store: Store) -> Iterator[Examined]:
-    """Examine every run of a store lazily, by name, then the files beside them.
-
-    Raises StoreError if the folder is not a store.
-    """
+    """Examine each run of a store, by name, then the files beside them; raises StoreError if it is no store."""
     root = store.root
     if root.exists() and not root.is_dir():
         raise StoreError(f"{root} is not a folder, so it is not a store: name one with --store or GLT_STORE.")
@@ -147,37 +130,32 @@ def examine(folder: Path, held: Collection[int] = ()) -> Examined:
         return _without_links(Examined(folder, (_config_finding(folder, error),)))
     if run.is_example:
         return Examined(folder, tuple(_example_findings(run)) if isinstance(run, Run) else (), run)
-    numbers = (paths.seed_of(path.name) for path in folder.iterdir() if path.is_dir())
-    seeds = [run.seed(number) for number in sorted(each for each in numbers if each is not None)]
-    busy = tuple(seed.seed for seed in seeds if _is_busy(seed, seed.seed in held))
-    found = [finding for seed in seeds if seed.seed not in busy for finding in _seed_findings(seed)]
-    misplaced = [
-        path for path in sorted(folder.iterdir()) if paths.seed_of(path.name) is not None and not path.is_dir()
-    ]
-    found += [_moved(path, "is not a folder", "resuming computes the seed again") for path in misplaced]
-    return _without_links(Examined(folder, (*found, *_strays(folder, paths.is_of_run)), run, busy))
+    found: list[Finding] = []
+    busy: list[int] = []
+    for number, path in sorted(
+        (number, path) for path in folder.iterdir() if (number := paths.seed_of(path.name)) is not None
+    ):
+        if not path.is_dir():
+            found.append(_moved(path, "is not a folder", "resuming computes the seed again"))
+        elif run.seed(number).is_at_work() or (number not in held and is_seen_locked(path / paths.LOCK)):
+            busy.append(number)
+        else:
+            found += _seed_findings(run.seed(number))
+    return _without_links(Examined(folder, (*found, *_strays(folder, paths.is_of_run)), run, tuple(busy)))
 
 
 def _moved(path: Path, wrong: str, then: str = "") -> Finding:
     return Finding(path, wrong, f"it is set aside; {then}" if then else "it is set aside", Repair.MOVE)
 
 
-def _is_busy(seed: SeedFolder, is_held: bool) -> bool:
-    return seed.is_at_work() or (not is_held and is_seen_locked(seed.lock_path))
-
-
 def _without_links(examined: Examined) -> Examined:
     """Drop the repairs of everything behind a symbolic link: it is outside the store."""
     then = "it is reached through a symbolic link, so it is not changed: replace the link by the folder itself"
-    folder = examined.folder
-
-    def is_linked(path: Path) -> bool:
-        return folder.is_symlink() or any((folder / part).is_symlink() for part in path.relative_to(folder).parents)
-
-    found = [
-        replace(each, then=then, repair=None) if each.repair and is_linked(each.path) else each
-        for each in examined.findings
-    ]
+    folder, found = examined.folder, []
+    for each in examined.findings:
+        # The last parent of the relative path is ".", the folder itself.
+        is_linked = any((folder / part).is_symlink() for part in each.path.relative_to(folder).parents)
+        found.append(replace(each, then=then, repair=None) if each.repair and is_linked else each)
     return replace(examined, findings=tuple(found))
 
 
@@ -193,8 +171,13 @@ def _config_finding(folder: Path, error: StoreError) -> Finding:
         return Finding(path, "was written by a newer GLT Studio", "update GLT Studio")
     if is_run and not os.path.lexists(path):
         return Finding(path, "is missing", remedy_without_config(folder))
+    try:
+        document = read_json(path, "")
+        may_be_settings = isinstance(document, dict) and bool({"schema", "config"} & set(document))
+    except StoreError:
+        may_be_settings = os.path.lexists(path)
     # Many programs write a config.json: it is only moved where the folder's name, too, is a run's.
-    if owner is None and not (is_run and _may_be_settings(path)):
+    if owner is None and not (is_run and may_be_settings):
         in_store = _looks_like_store(Store(folder.parent, writable=False))
         then = "move it out of the store" if in_store else "give the name or the folder of a run"
         return Finding(folder, "is not a run", then)
@@ -206,30 +189,19 @@ def _config_finding(folder: Path, error: StoreError) -> Finding:
     return _moved(path, "is damaged", CONFIG_REMEDY)
 
 
-def _may_be_settings(path: Path) -> bool:
-    """Say whether a config.json is a run's, or too damaged to tell."""
-    try:
-        document = read_json(path, "")
-    except StoreError:
-        return os.path.lexists(path)
-    return isinstance(document, dict) and bool({"schema", "config"} & set(document))
-
-
 def _example_findings(run: Run) -> Iterator[Finding]:
     """Find unreadable files of an example; examples are never repaired."""
-    for number in run.seeds():
-        seed = run.seed(number)
-        reads: dict[str, Callable[[], object]] = {
-            paths.ROUNDS: seed.rounds,
-            paths.EVENTS: seed.events,
-            paths.ENVIRONMENT: seed.environment,
-            paths.COMPACT_MASKS: lambda seed=seed: seed.masks(0),  # type: ignore[misc]
-        }
-        for name, read in reads.items():
-            try:
-                read()
-            except StoreError:
-                yield Finding(seed.path / name, damaged_or_missing(seed.path / name), EXAMPLE_REMEDY)
+    reads: dict[str, Callable[[SeedRun], object]] = {
+        paths.ROUNDS: SeedRun.rounds,
+        paths.EVENTS: SeedRun.events,
+        paths.ENVIRONMENT: SeedRun.environment,
+        paths.COMPACT_MASKS: lambda seed: seed.masks(0),
+    }
+    for seed, (name, read) in itertools.product(map(run.seed, run.seeds()), reads.items()):
+        try:
+            read(seed)
+        except StoreError:
+            yield Finding(seed.path / name, recovery.damaged_or_missing(seed.path / name), EXAMPLE_REMEDY)
 
 
 def _strays(folder: Path, is_ours: Callable[[str], bool]) -> Iterator[Finding]:
@@ -258,24 +230,30 @@ def _seed_findings(seed: SeedFolder) -> list[Finding]:
     with suppress(StoreError):
         if isinstance(seed, SeedRun) and (owner := foreign_owner(seed.path)):
             return [_moved(seed.path, f"holds the rounds of {owner}", "resuming computes the seed itself")]
-    bad = unusable(seed.path)
-    return [*map(_unusable_finding, bad), *(found for found in _content_findings(seed) if found.path not in bad)]
-
-
-def _unusable_finding(path: Path) -> Finding:
-    """Return the finding on a seed's file that cannot be opened."""
-    then = f"it is set aside; {AFTER.get(path.name, ROUNDS_AGAIN)}"
-    of_rounds = path.name not in AFTER or path.name in (paths.CHECKSUMS, paths.PRETRAINED)
-    way = Repair.STATUS if path.name == paths.STATUS else Repair.ROUNDS if of_rounds else Repair.MOVE
-    return Finding(path, _what_it_is(path), then, way)
+    bad = recovery.unusable(seed.path)
+    found = []
+    for path in bad:
+        then = f"it is set aside; {AFTER.get(path.name, ROUNDS_AGAIN)}"
+        of_rounds = path.name not in AFTER or path.name in (paths.CHECKSUMS, paths.PRETRAINED)
+        way = Repair.STATUS if path.name == paths.STATUS else Repair.ROUNDS if of_rounds else Repair.MOVE
+        found.append(Finding(path, _what_it_is(path), then, way))
+    return [*found, *(finding for finding in _content_findings(seed) if finding.path not in bad)]
 
 
 def _content_findings(seed: SeedFolder) -> Iterator[Finding]:
-    yield from _environment_findings(seed)
+    """Find what is wrong with files that can be opened."""
+    environment = seed.path / paths.ENVIRONMENT
+    # Files of earlier versions carry no checksums.
+    has_checksums = _is_signed(seed.path.parent / paths.CONFIG) or _is_signed(environment)
+    try:
+        is_damaged = bool(seed.environment()) and has_checksums and not _is_signed(environment)
+    except StoreError:
+        is_damaged = True
+    if is_damaged:
+        yield _moved(environment, "is damaged", AFTER[paths.ENVIRONMENT])
     yield from _status_findings(seed)
     if isinstance(seed, SeedRun):
-        yield from _round_findings(seed)
-        yield from _theta0_findings(seed)
+        yield from _round_findings(seed, has_checksums)
     elif isinstance(seed, PretrainingSeed):
         yield from _pretraining_findings(seed)
     for path in (seed.path / name for name in TABLES):
@@ -285,26 +263,12 @@ def _content_findings(seed: SeedFolder) -> Iterator[Finding]:
     yield from _strays(seed.path, paths.is_of_seed)
 
 
-def _environment_findings(seed: SeedFolder) -> Iterator[Finding]:
-    path = seed.path / paths.ENVIRONMENT
-    try:
-        is_damaged = bool(seed.environment()) and _has_checksums(seed) and not _is_signed(path)
-    except StoreError:
-        is_damaged = True
-    if is_damaged:
-        yield _moved(path, "is damaged", AFTER[paths.ENVIRONMENT])
-
-
-def _has_checksums(seed: SeedFolder) -> bool:
-    """Say whether a run's files carry checksums; those of earlier versions do not."""
-    return _is_signed(seed.path.parent / paths.CONFIG) or _is_signed(seed.path / paths.ENVIRONMENT)
-
-
 def _is_signed(path: Path) -> bool:
-    try:
-        return is_signed(read_json(path, ""))
-    except StoreError:
-        return False
+    """Say whether a JSON file carries a checksum, right or wrong."""
+    with suppress(StoreError):
+        document = read_json(path, "")
+        return isinstance(document, dict) and CHECKSUM in document
+    return False
 
 
 def _status_findings(seed: SeedFolder) -> Iterator[Finding]:
@@ -315,19 +279,19 @@ def _status_findings(seed: SeedFolder) -> Iterator[Finding]:
             wrong = "is damaged" if is_usable(path) else "is missing"
             yield Finding(path, wrong, f"{then}, as the other files show", Repair.STATUS)
     elif written.state in ACTIVE and seed.status().state not in ACTIVE:
-        wrong = (
-            f"says {written.state}, but {f'process {written.pid}' if written.pid else 'its process'} no longer exists"
-        )
+        process = f"process {written.pid}" if written.pid else "its process"
+        wrong = f"says {written.state}, but {process} no longer exists"
         yield Finding(path, wrong, f"{then}, and can be resumed", Repair.STATUS)
     elif written.state not in (*ACTIVE, "done") and state == "done" and seed.is_sound():
         yield Finding(path, f"says {written.state}, but everything is complete", then, Repair.STATUS)
 
 
-def _round_findings(seed: SeedRun) -> Iterator[Finding]:
-    """Find damaged rounds, an unusable checkpoint, files of no round, and missing checksums."""
-    faults, finished = round_faults(seed.path), finished_rounds(seed.path)
+def _round_findings(seed: SeedRun, has_checksums: bool) -> Iterator[Finding]:
+    """Find damaged rounds, an unusable checkpoint, files of no round, missing checksums, a damaged theta_0."""
+    faults, finished = recovery.round_faults(seed.path), recovery.finished_rounds(seed.path)
     first = min((fault.round for fault in faults), default=finished)
-    then = f"{name_rounds(first, finished)} {'is' if first == finished - 1 else 'are'} set aside, and {ROUNDS_AGAIN}"
+    are = "is" if first == finished - 1 else "are"
+    then = f"{recovery.name_rounds(first, finished)} {are} set aside, and {ROUNDS_AGAIN}"
     for fault in faults:
         yield Finding(fault.path, fault.wrong, then, Repair.ROUNDS)
     again = "resuming computes the round again"
@@ -338,17 +302,14 @@ def _round_findings(seed: SeedRun) -> Iterator[Finding]:
         if number is not None and number >= finished and is_usable(path):
             yield _moved(path, "belongs to no finished round", again)
     # A worker that was killed at the end of a round leaves one without a checksum.
-    path, known = seed.path / paths.CHECKSUMS, len(checksums_or_none(seed.path))
-    if not faults and known < finished and _has_checksums(seed):
-        wrong = f"lacks {name_rounds(known, finished)}" if path.exists() else "is missing"
+    path, known = seed.path / paths.CHECKSUMS, len(recovery.checksums_or_none(seed.path))
+    if not faults and known < finished and has_checksums:
+        wrong = f"lacks {recovery.name_rounds(known, finished)}" if path.exists() else "is missing"
         yield Finding(path, wrong, AFTER[paths.CHECKSUMS], Repair.ROUNDS)
-
-
-def _theta0_findings(seed: SeedRun) -> Iterator[Finding]:
     path = seed.path / paths.INIT
     # A seed that is called stopped makes it again when it is resumed.
     if not seed.has_theta0() and seed.whole_rounds() and (path.exists() or seed.status().state == "done"):
-        yield _moved(path, damaged_or_missing(path), f"the seed is set to stopped, and {AFTER[paths.INIT]}")
+        yield _moved(path, recovery.damaged_or_missing(path), f"the seed is set to stopped, and {AFTER[paths.INIT]}")
 
 
 def _pretraining_findings(seed: PretrainingSeed) -> Iterator[Finding]:
@@ -396,7 +357,15 @@ def _looks_like_store(store: Store) -> bool:
 def _store_findings(store: Store) -> Iterator[Finding]:
     if not store.root.is_dir():
         return
-    yield from _annotation_findings(store)
+    path, lost = store.root / paths.ANNOTATIONS, "its titles and notes are lost"
+    if os.path.lexists(path) and not is_usable(path):
+        yield _moved(path, _what_it_is(path), lost)
+    elif path.exists() and is_of_others(path):
+        yield Finding(path, "was not written by GLT Studio", "it is not changed", is_fault=False)
+    elif damage := store.annotations().damage:
+        wrong = damage.removeprefix(f"{path} ").split(":")[0].split(", so")[0]
+        is_partial = "cannot be read" in damage
+        yield Finding(path, wrong, "annotate it again") if is_partial else _moved(path, wrong, lost)
     folders = {folder.name for folder in store.folders()}
     yield from _strays(store.root, lambda name: name.startswith(paths.ANNOTATIONS) or name in folders)
     queue = store.queue_path
@@ -405,17 +374,3 @@ def _store_findings(store: Store) -> Iterator[Finding]:
         with suppress(StoreError):
             if not is_usable(path) or not is_locked(path):
                 yield _moved(path, "is a place in the queue whose process no longer exists")
-
-
-def _annotation_findings(store: Store) -> Iterator[Finding]:
-    path, lost = store.root / paths.ANNOTATIONS, "its titles and notes are lost"
-    if not os.path.lexists(path):
-        return
-    if not is_usable(path):
-        yield _moved(path, _what_it_is(path), lost)
-    elif is_of_others(path):
-        yield Finding(path, "was not written by GLT Studio", "it is not changed", is_fault=False)
-    elif damage := store.annotations().damage:
-        wrong = damage.removeprefix(f"{path} ").split(":")[0].split(", so")[0]
-        is_partial = "cannot be read" in damage
-        yield Finding(path, wrong, "annotate it again") if is_partial else _moved(path, wrong, lost)

@@ -51,16 +51,19 @@ def machine(store: Store) -> Machine:
 
 
 def packages(pins: Path) -> tuple[list[str], str]:
-    """Return the missing packages, and a line on all of them.
-
-    Required are those in `pins`, a requirements.txt, or else those the installed program declares.
-    """
+    """Return the missing packages of `pins` (requirements.txt; else of the program), and a line on all of them."""
     pinned = list(_required(pins))
-    found = {each.name: _installed(each.name) for each in pinned}
-    missing = [name for name, known in found.items() if known is None]
-    others = [each for each in pinned if (known := found[each.name]) and not each.specifier.contains(known.public)]
-    faults = [f"{name} is missing" for name in missing]
-    faults += [f"{each.name} is {found[each.name]}, pinned {each.specifier}" for each in others]
+    missing: list[str] = []
+    others: list[str] = []
+    for each in pinned:
+        try:
+            found = Version(version(each.name))
+        except PackageNotFoundError:
+            missing.append(each.name)
+        else:
+            if not each.specifier.contains(found.public):
+                others.append(f"{each.name} is {found}, pinned {each.specifier}")
+    faults = [*(f"{name} is missing" for name in missing), *others]
     verdict = "; ".join(faults) or (f"all {len(pinned)} packages as pinned" if pinned else "no pinned versions found")
     how = "pip install -r requirements.txt" if pins.exists() else "install GLT Studio again with pip"
     return missing, f"Python {platform.python_version()}; {verdict}{f': {how}' if faults else ''}."
@@ -79,13 +82,6 @@ def _required(pins: Path) -> Iterator[Requirement]:
             continue
         if requirement.specifier and (requirement.marker is None or requirement.marker.evaluate()):
             yield requirement
-
-
-def _installed(package: str) -> Version | None:
-    try:
-        return Version(version(package))
-    except PackageNotFoundError:
-        return None
 
 
 def _disk(store: Store) -> tuple[bool, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from glt.doctor.checks import Examined, Finding, Repair, examine, examine_beside_runs, state_of_files
-from glt.errors import StoreError
 from glt.store import SeedFolder, Status, Store, paths
 from glt.store.atomic_io import cut_file, whole_lines
 from glt.store.locks import briefly_locked, locked
@@ -28,10 +28,7 @@ class Repaired:
 
 
 def repair(examined: Examined) -> Repaired:
-    """Repair findings that still hold once the locks are taken; a sound folder stays as it is.
-
-    Raises StoreError if the folder cannot be written or a worker has taken a seed since.
-    """
+    """Repair findings that still hold once the locks are taken; raises StoreError if that is impossible."""
     aside = Aside(examined.folder, ASIDE_OF_STORE if examined.is_store else paths.ASIDE)
     able = [finding for finding in examined.findings if finding.repair is not None]
     if not able:
@@ -76,35 +73,28 @@ def _apply(examined: Examined, findings: Sequence[Finding], aside: Aside) -> Non
         elif finding.repair is Repair.CUT:
             aside.copy(finding.path)
             cut_file(finding.path, whole_lines(finding.path)[1])
-    ways: dict[int, set[Repair | None]] = {}
+    ways: defaultdict[int, set[Repair | None]] = defaultdict(set)
     for finding in findings:
         if (number := paths.seed_of(finding.path.parent.name)) is not None:
-            ways.setdefault(number, set()).add(finding.repair)
+            ways[number].add(finding.repair)
     if examined.run is not None:
         for number, way in ways.items():
             _put_in_order(examined.run.seed(number), way, aside)
 
 
 def _put_in_order(seed: SeedFolder, way: Collection[Repair | None], aside: Aside) -> None:
+    """Cut a seed back to its whole rounds; write the state that its files show, and keep a copy of a wrong one."""
     if Repair.ROUNDS in way:
         seed.drop_unfinished(aside)
-    written = seed.written_status()
+    written, state, path = seed.written_status(), state_of_files(seed), seed.path / paths.STATUS
     says_done = written is not None and written.state == "done"
-    if Repair.STATUS in way or (says_done and state_of_files(seed) != "done"):
-        _write_status(seed, aside)
-
-
-def _write_status(seed: SeedFolder, aside: Aside) -> None:
-    """Write the state that a seed's files show, and keep a copy of the old one."""
-    written, path = seed.written_status(), seed.path / paths.STATUS
+    if Repair.STATUS not in way and (not says_done or state == "done"):
+        return
     if is_usable(path):
         aside.copy(path)
     elif os.path.lexists(path):
         aside.move(path)
-    try:
-        threads = seed.environment().get("threads")
-    except StoreError:
-        threads = None
+    threads = seed.known_environment().get("threads")
     if not isinstance(threads, int):
         threads = written.threads if written else 1
-    seed.write_status(Status(state=state_of_files(seed), seed=seed.seed, threads=threads))
+    seed.write_status(Status(state=state, seed=seed.seed, threads=threads))

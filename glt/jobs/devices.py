@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from glt.errors import ConfigError, JobError, StoreError, quoted
 from glt.formats import number_of, own_environment
@@ -40,11 +39,7 @@ def read_device(text: str) -> str:
 
 
 def kind_of(device: str) -> str:
-    """Return the kind of a device.
-
-    >>> kind_of("cuda:1"), kind_of("cpu")
-    ('cuda', 'cpu')
-    """
+    """Return the kind of a device: "cuda" of "cuda:1"."""
     return device.partition(":")[0]
 
 
@@ -62,17 +57,14 @@ def check_device(wanted: Wanted) -> None:
         raise JobError(f"The devices {', '.join(names)} name {twice} twice: name each device once.")
     flag = "--device" if isinstance(wanted, str) else "--devices"
     for name in names:
-        if kind_of(name) == CUDA:
-            _check_cuda(name, flag)
-
-
-def _check_cuda(name: str, flag: str) -> None:
-    found, index = cuda_count(), int(name.partition(":")[2] or 0)
-    if not found:
-        raise JobError(f"There is no CUDA device here: start the run with {flag} cpu.")
-    if index >= found:
-        there = ", ".join(f"{CUDA}:{number}" for number in range(found))
-        raise JobError(f"There is no device {name} here: use {there}.")
+        if kind_of(name) != CUDA:
+            continue
+        found = cuda_count()
+        if not found:
+            raise JobError(f"There is no CUDA device here: start the run with {flag} cpu.")
+        if int(name.partition(":")[2] or 0) >= found:
+            there = ", ".join(f"{CUDA}:{number}" for number in range(found))
+            raise JobError(f"There is no device {name} here: use {there}.")
 
 
 def cuda_count() -> int:
@@ -134,12 +126,18 @@ def settle(seed_run: SeedFolder, threads: int | None, device: str | None) -> Set
     A seed begun with more threads than cores here resumes with all cores. Raises JobError for settings that differ from
     the recorded ones (another device of the same kind is fine), ConfigError for more threads than cores.
     """
-    recorded = _recorded(seed_run)
-    wanted = threads if threads is not None else _threads_from_environment()
-    before, begun = recorded.get("device"), _begun(recorded)
+    try:
+        recorded = seed_run.environment()
+    except StoreError:  # it is damaged
+        recorded = {"threads": seed_run.status().threads}
+    setting = os.environ.get(THREADS_VARIABLE, "1")
+    if threads is None and (not setting.isdecimal() or int(setting) < 1):
+        raise ConfigError(f"{THREADS_VARIABLE} is {quoted(setting)}: set it to a number of compute threads.")
+    before, begun = recorded.get("device"), recorded.get("threads")
+    begun = min(begun, cores()) if isinstance(begun, int) and begun > 0 else None
     _check(seed_run, "threads", begun, threads)
     _check(seed_run, "device", before and kind_of(before), device and kind_of(device))
-    return Settings(begun or refuse_too_many(wanted), device or before or CPU)
+    return Settings(begun or refuse_too_many(int(setting) if threads is None else threads), device or before or CPU)
 
 
 def refuse_too_many(threads: int) -> int:
@@ -150,30 +148,9 @@ def refuse_too_many(threads: int) -> int:
     return threads
 
 
-def _begun(recorded: Mapping[str, Any]) -> int | None:
-    """Return the threads a seed began with, at most the cores here."""
-    threads = recorded.get("threads")
-    return min(threads, cores()) if isinstance(threads, int) and threads > 0 else None
-
-
-def _recorded(seed_run: SeedFolder) -> dict[str, Any]:
-    """Return what a seed began with; if damaged, what its status says."""
-    try:
-        return seed_run.environment()
-    except StoreError:
-        return {"threads": seed_run.status().threads}
-
-
 def _check(seed_run: SeedFolder, name: str, recorded: object, wanted: object) -> None:
     if None not in (recorded, wanted) and recorded != wanted:
         raise JobError(
             f"Seed {seed_run.seed} of {seed_run.path.parent.name} began with {name} = {recorded} and must continue "
             f"with it, because another value changes the results: leave --{name} out."
         )
-
-
-def _threads_from_environment() -> int:
-    setting = os.environ.get(THREADS_VARIABLE, "1")
-    if not setting.isdecimal() or int(setting) < 1:
-        raise ConfigError(f"{THREADS_VARIABLE} is {quoted(setting)}: set it to a number of compute threads.")
-    return int(setting)

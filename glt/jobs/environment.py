@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import subprocess
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,16 @@ def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str,
         seed_run.write_environment(begun | ({ENVIRONMENT_KEY: source.record()} if source else {}))
         return
     check_data(seed_run, recorded, data_hash)
-    check_source(seed_run, recorded, source)
+    before = recorded.get(ENVIRONMENT_KEY)
+    if source is not None and before is not None and before != source.record():
+        what = f"Seed {source.seed} of the pre-training {source.run}"
+        raise _changed(what, seed_run, source.layer.sha256, before["sha256"])
     later: list[dict[str, Any]] = recorded.get("resumed_with", [])
     same_threads = recorded.get("threads") in (None, settings.threads)
     now = versions if same_threads else {**versions, "threads": settings.threads}
-    now = {**now, **_other_code(recorded)}
+    code = computing_code()
+    if recorded.get("sources") != code["sources"] or version_of(recorded) != code[KEY]:
+        now = {**now, **code}
     if now not in [recorded.get("versions"), *later]:
         seed_run.write_environment({**recorded, "resumed_with": [*later, now]})
 
@@ -52,29 +58,22 @@ def check_data(seed_run: SeedFolder, recorded: dict[str, Any], data_hash: str) -
     """Raise JobError if the data set's content has changed since the seed began."""
     before = recorded.get("data_hash")
     if before is not None and current_hash(before) != data_hash:
-        raise JobError(
-            f"The data set {seed_run.config.dataset} has changed since seed {seed_run.seed} of "
-            f"{seed_run.path.parent.name} began (content hash {data_hash[:8]}, then {before[:8]}): "
-            "restore the old data, or start the run in another store."
-        )
+        raise _changed(f"The data set {seed_run.config.dataset}", seed_run, data_hash, before)
 
 
-def check_source(seed_run: SeedFolder, recorded: dict[str, Any], source: Source | None) -> None:
-    """Raise JobError if the first layer that a seed starts from has changed."""
-    before = recorded.get(ENVIRONMENT_KEY)
-    if source is not None and before is not None and before != source.record():
-        raise JobError(
-            f"Seed {source.seed} of the pre-training {source.run} has changed since seed {seed_run.seed} of "
-            f"{seed_run.path.parent.name} began (content hash {source.layer.sha256[:8]}, then "
-            f"{before['sha256'][:8]}): restore the old one, or start the run in another store."
-        )
+def _changed(what: str, seed_run: SeedFolder, now: str, before: str) -> JobError:
+    return JobError(
+        f"{what} has changed since seed {seed_run.seed} of {seed_run.path.parent.name} began (content hash {now[:8]}, "
+        f"then {before[:8]}): restore the old one, or start the run in another store."
+    )
 
 
 def current_versions() -> dict[str, str]:
     """Return the versions of Python, this project and the packages that compute."""
     found = {"python": platform.python_version(), "glt-studio": glt.__version__}
     for package in PACKAGES:
-        found.update(_version(package))
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
     return found
 
 
@@ -97,10 +96,7 @@ def sources_digest(folder: Path) -> str:
 
 
 def git_state(sources: Path) -> dict[str, Any]:
-    """Return the commit of the sources' repository, and whether they were edited since.
-
-    Outside the project's own repository the commit is None and `modified` left out.
-    """
+    """Return the commit of the sources' own repository, and whether they were edited since; None without one."""
     root = sources.parent
     revision = _git(root, "rev-parse", "HEAD") if (root / ".git").exists() else None
     if not revision:
@@ -118,17 +114,3 @@ def _git(root: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return result.stdout.strip() if result.returncode == 0 else None
-
-
-def _other_code(recorded: dict[str, Any]) -> dict[str, Any]:
-    """Return the code that computes now, if not the one a seed began with."""
-    now = computing_code()
-    same = recorded.get("sources") == now["sources"] and version_of(recorded) == now[KEY]
-    return {} if same else now
-
-
-def _version(package: str) -> dict[str, str]:
-    try:
-        return {package: version(package)}
-    except PackageNotFoundError:
-        return {}

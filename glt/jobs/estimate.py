@@ -71,29 +71,18 @@ def forecast(
     for config, found in zip(configs, paces, strict=True):
         run, growth, need = known.get(run_name(config)), Growth(config), needed_bytes(config)
         for seed in seeds:
-            rounds = _missing(run, config, seed)
+            rounds = range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1)
             epochs.append(sum(epochs_of(config, number) for number in rounds))
             spans.append(WORKER_START + epochs[-1] * found.seconds if found and epochs[-1] else 0.0)
             needs += [need] if rounds else []
             size += growth.of_rounds(rounds)
     memory = side_by_side_bytes(needs, cores)
     seconds = side_by_side(spans, cores) if all(paces) else None
-    basis = _basis([found for found in paces if found])
+    runs: dict[str, dict[str, None]] = {}
+    for found in filter(None, paces):
+        runs.setdefault(found.timed, {})[found.run] = None
+    basis = "; ".join(f"{', '.join(of)}, {how}" for how, of in runs.items()) or "no run was timed yet"
     return Forecast(len(epochs), cores, sum(epochs), size, seconds, basis, memory)
-
-
-def missing_bytes(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> int:
-    """Return the bytes of the rounds that `seeds` of `configs` lack in `store`."""
-    known = {run.name: run for run in store.runs()}
-    size = 0
-    for config in configs:
-        run, growth = known.get(run_name(config)), Growth(config)
-        size += sum(growth.of_rounds(_missing(run, config, seed)) for seed in seeds)
-    return size
-
-
-def _missing(run: Run | None, config: RunConfig, seed: int) -> range:
-    return range(run.seed(seed).whole_rounds() if run else 0, config.rounds + 1)
 
 
 def epochs_of(config: RunConfig, round: int) -> int:
@@ -107,10 +96,7 @@ def epochs_of(config: RunConfig, round: int) -> int:
 
 
 class Growth:
-    """The bytes that rounds of one seed add to a store: masks, edge scores, surviving weights, lines.
-
-    Counts follow from the pruning rates; without edge scores it is a little less.
-    """
+    """The bytes that rounds of one seed add to a store, from its pruning rates: tensors, lines."""
 
     def __init__(self, config: RunConfig) -> None:
         spec = DATASETS.get(config.dataset)
@@ -144,12 +130,13 @@ def weight_count(config: RunConfig) -> int:
 def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
     """Return the pace of `config` from the most similar timed run; None without any."""
     runs = [run for run in timed if finished_rounds(run)]
-    for alike in (_same_method, _same_network):
-        for run in runs:
-            if alike(run.config, config):
-                return Pace(_seconds_an_epoch(run), _words(run.config), f"as timed {_origin(run)}")
     if not runs:
         return None
+    network = ("dataset", "task", "model", "hidden", "layers")
+    for fields in ((*network, "method"), network):
+        for run in runs:
+            if all(getattr(run.config, name) == getattr(config, name) for name in fields):
+                return Pace(_seconds_an_epoch(run), _words(run.config), f"as timed {_origin(run)}")
     run = min(runs, key=lambda run: _distance(run.config, config))
     scale = _work(config) / _work(run.config)
     timed_there = f"as timed {_origin(run)} and scaled by size, so only a rough guess"
@@ -175,15 +162,6 @@ def _seconds_an_epoch(run: Run) -> float:
     return sum(record.seconds for record in rounds) / sum(epochs_of(run.config, record.round) for record in rounds)
 
 
-def _same_network(one: RunConfig, other: RunConfig) -> bool:
-    fields = ("dataset", "task", "model", "hidden", "layers")
-    return all(getattr(one, name) == getattr(other, name) for name in fields)
-
-
-def _same_method(one: RunConfig, other: RunConfig) -> bool:
-    return _same_network(one, other) and one.method == other.method
-
-
 def _distance(one: RunConfig, other: RunConfig) -> tuple[bool, bool, float]:
     """Return how unlike two configs are in pace: other network or task first, then size and method."""
     apart = abs(math.log(_work(one) / _work(other))) + OTHER_METHOD * (one.method != other.method)
@@ -202,10 +180,3 @@ def _origin(run: Run) -> str:
 def _words(config: RunConfig) -> str:
     labels = (METHODS.get(config.method).label, DATASETS.get(config.dataset).label, MODELS.get(config.model).label)
     return f"{labels[0]} on {labels[1]} with {labels[2]}-{config.hidden}"
-
-
-def _basis(paces: Sequence[Pace]) -> str:
-    runs: dict[str, list[str]] = {}
-    for found in paces:
-        runs.setdefault(found.timed, []).append(found.run)
-    return "; ".join(f"{', '.join(dict.fromkeys(of))}, {timed}" for timed, of in runs.items()) or "no run was timed yet"

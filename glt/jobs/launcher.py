@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from glt.config import RunConfig
 from glt.errors import JobError, StoreError
 from glt.formats import file_size, listing
 from glt.jobs.devices import Dealer, Settings, Wanted, check_device, settle
-from glt.jobs.estimate import missing_bytes
+from glt.jobs.estimate import forecast
 from glt.jobs.memory import check_memory
 from glt.jobs.queue import check_needs, join_line, line_of
 from glt.pretraining.config import PretrainConfig
@@ -37,17 +37,12 @@ LOOK_AGAIN = 0.05
 # Seconds to wait for a lock that no working worker holds: its holder is about to start one, or to end.
 PATIENCE = 5.0
 FINAL = ("done", "failed", "stopped")
-Asked = tuple[SeedFolder, Status]
-
 RunT = TypeVar("RunT", bound=AnyRun)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A started worker: its seed, the status that names its process, and the rounds whole before.
-
-    For a pre-training `whole` is 1 if its result is there.
-    """
+    """A started worker: its seed, the status that names its process, and the rounds (or result) whole before."""
 
     seed_run: SeedFolder
     status: Status
@@ -104,7 +99,7 @@ def check(
 
 def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> None:
     """Raise StoreError if the rounds that `seeds` lack do not fit on the store's disk."""
-    needed = missing_bytes(store, configs, seeds)
+    needed = forecast(store, configs, seeds, ()).size_bytes
     free = free_bytes(store.root)
     if needed > free:
         raise StoreError(
@@ -138,15 +133,39 @@ def begin(
     threads: int | None = None,
     tied: bool = False,
     leave_busy: bool = False,
+    is_resume: bool = False,
 ) -> Started[RunT]:
     """Start a worker for each of these seeds of an existing run that lacks something or is damaged.
 
-    A busy seed is left alone with `leave_busy`, and raises StoreError without.
+    A busy seed is left alone with `leave_busy`, and raises StoreError without. `is_resume` checks first that other runs
+    and memory suffice, as `check` does for a start.
     """
-    _refuse_example(run)
-    lacking, finished, busy = _sorted_out(run, seeds, leave_busy)
-    begun = _launch(store, run, lacking, _Computing(device, threads, tied, leave_busy))
-    return _with(begun, finished, busy)
+    if run.is_example:
+        raise StoreError(f"{run.name} is a bundled example and cannot be extended: choose a store of your own.")
+    lacking: list[int] = []
+    finished: list[int] = []
+    busy: list[int] = []
+    for seed in dict.fromkeys(seeds):
+        seed_run = run.seed(seed)
+        if leave_busy and seed_run.is_at_work():
+            busy.append(seed)
+        elif not seed_run.is_sound():
+            lacking.append(seed)
+        else:
+            finished.append(seed)
+            # A worker may have been killed after its last result.
+            if seed_run.status().state not in (*ACTIVE, "done"):
+                with suppress(StoreError), seed_run.lock():
+                    _write_done(seed_run)
+    if is_resume and lacking and isinstance(run, Run):
+        check_needs(store, run.config, lacking)
+        check_memory(store, [run.config], lacking, device, threads)
+    begun = _launch(store, run, lacking, device, threads, tied, leave_busy)
+    return replace(
+        begun,
+        finished=tuple(sorted([*begun.finished, *finished])),
+        elsewhere=tuple(sorted([*begun.elsewhere, *busy])),
+    )
 
 
 def resume(
@@ -163,16 +182,22 @@ def resume(
     Each continues after its last readable round, a pre-training from its start. Busy seeds are an error only if asked
     for. Raises as `start` does.
     """
-    _refuse_example(run)
     check_device(device)
-    leave_busy = seeds is None
-    asked = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
-    lacking, finished, busy = _sorted_out(run, asked, leave_busy)
-    if lacking and isinstance(run, Run):
-        check_needs(store, run.config, lacking)
-        check_memory(store, [run.config], lacking, device, threads)
-    begun = _launch(store, run, lacking, _Computing(device, threads, tied, leave_busy))
-    return _with(begun, finished, busy)
+    return begin(
+        store,
+        run,
+        _asked(run, seeds),
+        device=device,
+        threads=threads,
+        tied=tied,
+        leave_busy=seeds is None,
+        is_resume=True,
+    )
+
+
+def _asked(run: AnyRun, seeds: Sequence[int] | None) -> list[int]:
+    """Return all seeds of a run, or those asked for; raises StoreError for one that does not exist."""
+    return run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
 
 
 def not_started(each: Started[Any]) -> str:
@@ -188,56 +213,6 @@ def not_started(each: Started[Any]) -> str:
     )
 
 
-class _AtWork(InUse):
-    """The lock's holder is the worker named by the seed's status."""
-
-
-@dataclass(frozen=True)
-class _Computing:
-    """How the seeds of one call are computed, and whether busy ones are left alone."""
-
-    device: Wanted
-    threads: int | None
-    tied: bool
-    leave_busy: bool
-
-
-def _sorted_out(run: AnyRun, seeds: Sequence[int], leave_busy: bool) -> tuple[list[int], list[int], list[int]]:
-    """Return incomplete seeds, complete ones and busy ones.
-
-    Corrects a wrong status of a complete seed.
-    """
-    lacking: list[int] = []
-    finished: list[int] = []
-    busy: list[int] = []
-    for seed in dict.fromkeys(seeds):
-        if leave_busy and run.seed(seed).is_at_work():
-            busy.append(seed)
-        elif run.seed(seed).is_sound():
-            _conclude(run.seed(seed))
-            finished.append(seed)
-        else:
-            lacking.append(seed)
-    return lacking, finished, busy
-
-
-def _with(begun: Started[RunT], finished: Sequence[int], elsewhere: Sequence[int]) -> Started[RunT]:
-    """Add the seeds that did not need to be started."""
-    return replace(
-        begun,
-        finished=tuple(sorted([*begun.finished, *finished])),
-        elsewhere=tuple(sorted([*begun.elsewhere, *elsewhere])),
-    )
-
-
-def _conclude(seed_run: SeedFolder) -> None:
-    """Write "done" for a worker that was killed after its last result."""
-    if seed_run.status().state in (*ACTIVE, "done"):
-        return
-    with suppress(StoreError), seed_run.lock():
-        _write_done(seed_run)
-
-
 def _write_done(seed_run: SeedFolder) -> None:
     """Write "done" for a complete seed whose lock is held."""
     status = seed_run.status()
@@ -246,24 +221,32 @@ def _write_done(seed_run: SeedFolder) -> None:
         seed_run.write_status(status.model_copy(update={"state": "done", "error": None, **NO_PROCESS}))
 
 
-def _refuse_example(run: AnyRun) -> None:
-    if run.is_example:
-        raise StoreError(f"{run.name} is a bundled example and cannot be extended: choose a store of your own.")
-
-
-def _launch(store: Store, run: RunT, seeds: Sequence[int], computing: _Computing) -> Started[RunT]:
+def _launch(
+    store: Store,
+    run: RunT,
+    seeds: Sequence[int],
+    device: Wanted,
+    threads: int | None,
+    tied: bool,
+    leave_busy: bool,
+) -> Started[RunT]:
     """Start incomplete seeds; all locks are taken before the first worker starts."""
     if not seeds:
         return Started(run)
-    dealer = Dealer(computing.device, store.queue_folder(), computing.threads or 1)
+    dealer = Dealer(device, store.queue_folder(), threads or 1)
     devices = {seed: dealer.next() for seed in seeds}
     for seed in seeds:
-        settle(run.seed(seed), computing.threads, devices[seed])
+        settle(run.seed(seed), threads, devices[seed])
     finished: list[int] = []
+    locks: dict[int, int] = {}
     # Locks are released before workers are stopped, because stopping writes under their locks.
     with stopping_on_failure() as workers, ExitStack() as held:
-        locks = _locks(run, seeds, computing.leave_busy, held)
-        orders: list[Order] = []
+        # In the order of the seeds, so that two callers never wait for each other.
+        for seed in sorted(seeds):
+            if (lock := _lock(run.seed(seed), leave_busy)) is not None:
+                locks[seed] = lock
+                held.callback(os.close, lock)
+        orders: list[tuple[SeedFolder, Settings, int]] = []
         for seed in (seed for seed in seeds if seed in locks):
             seed_run = run.seed(seed)
             # The lock's last holder may have computed what was lacking.
@@ -271,69 +254,45 @@ def _launch(store: Store, run: RunT, seeds: Sequence[int], computing: _Computing
                 _write_done(seed_run)
                 finished.append(seed)
             else:
-                settings = settle(seed_run, computing.threads, devices[seed])
+                settings = settle(seed_run, threads, devices[seed])
                 # Readers of the worker's progress must not see what it is about to clear away.
-                orders.append(Order(seed_run, settings, locks[seed], seed_run.drop_unfinished()))
-        for order in orders:
-            workers.append(spawn(store, run, order, computing.tied))
+                orders.append((seed_run, settings, seed_run.drop_unfinished()))
+        for seed_run, settings, whole in orders:
+            workers.append(Worker(seed_run, spawn(store, seed_run, settings, locks[seed_run.seed], tied), whole))
     return Started(run, tuple(workers), tuple(finished), tuple(seed for seed in seeds if seed not in locks))
 
 
-def _locks(run: AnyRun, seeds: Sequence[int], leave_busy: bool, held: ExitStack) -> dict[int, int]:
-    """Take the locks of these seeds; return their descriptors, which `held` closes.
-
-    Locks are taken in the order of the seeds, so two callers never wait for each other.
-    """
-    locks: dict[int, int] = {}
-    for seed in sorted(seeds):
-        seed_run = run.seed(seed)
-        seed_run.make()
-        try:
-            locks[seed] = _lock(seed_run)
-        except _AtWork:
-            if not leave_busy:
-                raise
-        else:
-            held.callback(os.close, locks[seed])
-    return locks
-
-
-def _lock(seed_run: SeedFolder) -> int:
-    """Take a seed's lock; raise _AtWork if a worker is computing the seed.
+def _lock(seed_run: SeedFolder, leave_busy: bool) -> int | None:
+    """Take a seed's lock; None for a seed that a worker computes, with `leave_busy`.
 
     Waits for other holders (a worker that is ending, or a process starting one); then InUse names the holder.
     """
+    seed_run.make()
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return take_lock(seed_run.lock_path, patience=0)
         except InUse:
-            if seed_run.is_at_work():
-                raise _AtWork(seed_run.lock_path) from None
-            if time.monotonic() > deadline:
+            is_at_work = seed_run.is_at_work()
+            if is_at_work and leave_busy:
+                return None
+            if is_at_work or time.monotonic() > deadline:
                 raise
         time.sleep(LOOK_AGAIN)
 
 
-@dataclass(frozen=True)
-class Order:
-    """A seed ready to be computed, with its lock's descriptor; `whole` as in Worker."""
+def spawn(store: Store, seed_run: SeedFolder, settings: Settings, lock: int, tied: bool) -> Status:
+    """Start a seed's worker and hand it the seed's lock (a descriptor); return its status, "queued".
 
-    seed_run: SeedFolder
-    settings: Settings
-    lock: int
-    whole: int
-
-
-def spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> Worker:
-    """Start a seed's worker, "queued" when this returns; `tied` ones end with the caller."""
-    seed_run, settings, queued_at = order.seed_run, order.settings, time.time()
+    `tied` workers end with the caller.
+    """
+    queued_at = time.time()
     ticket, ticket_lock = join_line(line_of(store.queue_folder(), settings.device), queued_at)
     try:
-        process = _worker_process(store, run, order, ticket, ticket_lock, tied)
+        process = _worker_process(store, seed_run, settings, lock, ticket, ticket_lock, tied)
     finally:
         os.close(ticket_lock)
-    sign_lock(order.lock, process.pid)
+    sign_lock(lock, process.pid)
     status = Status(
         state="queued",
         seed=seed_run.seed,
@@ -348,26 +307,20 @@ def spawn(store: Store, run: AnyRun, order: Order, tied: bool) -> Worker:
         process.kill()
         raise
     finally:
-        _open_gate(process)
+        # The worker waits for the end of its standard input, so its own status never comes before "queued".
+        if process.stdin is not None:
+            process.stdin.close()
         threading.Thread(target=process.wait, daemon=True).start()
-    return Worker(seed_run, status, order.whole)
+    return status
 
 
 def _worker_process(
-    store: Store, run: AnyRun, order: Order, ticket: Path, ticket_lock: int, tied: bool
+    store: Store, seed_run: SeedFolder, settings: Settings, lock: int, ticket: Path, ticket_lock: int, tied: bool
 ) -> subprocess.Popen[bytes]:
-    seed_run, settings = order.seed_run, order.settings
-    command = [sys.executable, "-m", "glt.jobs.worker", str(store.root.resolve()), run.name, str(seed_run.seed)]
-    command += [
-        "--ticket",
-        str(ticket.resolve()),
-        "--lock",
-        str(order.lock),
-        "--device",
-        settings.device,
-        "--threads",
-        str(settings.threads),
-    ]
+    run = seed_run.path.parent.name
+    command = [sys.executable, "-m", "glt.jobs.worker", str(store.root.resolve()), run, str(seed_run.seed)]
+    command += ["--ticket", str(ticket.resolve()), "--lock", str(lock)]
+    command += ["--device", settings.device, "--threads", str(settings.threads)]
     command += ["--tied", str(os.getpid())] if tied else []
     refuse_link(seed_run.log_path)
     with writing(seed_run.log_path), seed_run.log_path.open("ab") as log:
@@ -378,7 +331,7 @@ def _worker_process(
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                pass_fds=(order.lock, ticket_lock),
+                pass_fds=(lock, ticket_lock),
                 env=settings.variables(),
             )
         except OSError as error:
@@ -387,31 +340,27 @@ def _worker_process(
             ) from error
 
 
-def _open_gate(process: subprocess.Popen[bytes]) -> None:
-    # The worker waits for the end of its standard input, so its own status never comes before "queued".
-    if process.stdin is not None:
-        process.stdin.close()
-
-
 def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) -> list[int]:
     """Stop the workers of these seeds (default all), waiting ones too; return the stopped seeds.
 
     Whole rounds stay; a worker still running after `grace` seconds is killed. Raises JobError for a worker on another
     host.
     """
-    asked = ask_to_stop(run, seeds)
-    wait_for_end(asked, grace)
-    return [one.seed for one, _ in asked if one.status().state == "stopped"]
+    chosen = [run.seed(seed) for seed in _asked(run, seeds)]
+    active = [(one, status) for one in chosen if (status := one.status()).state in ACTIVE]
+    for one, status in active:
+        if status.host not in ("", socket.gethostname()):
+            raise JobError(f"Seed {one.seed} is running on the host {status.host}: stop it there.")
+        _signal(status, signal.SIGTERM)
+    wait_for_end(active, grace)
+    return [one.seed for one, _ in active if one.status().state == "stopped"]
 
 
 def stop_workers(workers: Sequence[Worker], grace: float = GRACE) -> None:
-    """Stop only these workers, the last first, so that waiting ones do not begin meanwhile.
-
-    Seeds that another worker computes by now are left alone; ended workers are no error.
-    """
+    """Stop only these workers, the last first, so that waiting ones do not begin meanwhile."""
     asked = [(worker.seed_run, worker.status) for worker in reversed(workers)]
     for _, status in asked:
-        _signal(status, _terminate)
+        _signal(status, signal.SIGTERM)
     wait_for_end(asked, grace)
 
 
@@ -426,47 +375,30 @@ def stopping_on_failure() -> Iterator[list[Worker]]:
         raise
 
 
-def ask_to_stop(run: AnyRun, seeds: Sequence[int] | None = None) -> list[Asked]:
-    """Ask the workers of these seeds (default all) to stop; return them as they were."""
-    chosen = run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
-    active = [(run.seed(seed), status) for seed in chosen if (status := run.seed(seed).status()).state in ACTIVE]
-    for one, status in active:
-        _refuse_elsewhere(one.seed, status)
-        _signal(status, _terminate)
-    return active
+def wait_for_end(asked: Sequence[tuple[SeedFolder, Status]], grace: float) -> None:
+    """Wait for workers that were asked to stop; kill those left after `grace` seconds.
 
-
-def wait_for_end(asked: Sequence[Asked], grace: float = GRACE) -> None:
-    """Wait for workers that were asked to stop; kill those left after `grace` seconds."""
+    Writes "stopped" for a worker that could not, unless another one has begun.
+    """
     deadline = time.monotonic() + grace
-    for one, status in asked:
-        if not _ended(status, deadline):
-            _signal(status, _kill_group)
-            _ended(status, time.monotonic() + grace)
-        _settle_status(one, status)
+    for seed_run, before in asked:
+        if not _ended(before, deadline):
+            _signal(before, signal.SIGKILL)
+            _ended(before, time.monotonic() + grace)
+        with suppress(StoreError), seed_run.lock():
+            now = seed_run.status()
+            if now.state not in FINAL and now.pid in (None, before.pid):
+                seed_run.write_status(before.model_copy(update={"state": "stopped", **NO_PROCESS}))
 
 
-def _refuse_elsewhere(seed: int, status: Status) -> None:
-    if status.host not in ("", socket.gethostname()):
-        raise JobError(f"Seed {seed} is running on the host {status.host}: stop it there.")
-
-
-def _signal(status: Status, send: Callable[[int], None]) -> None:
+def _signal(status: Status, number: signal.Signals) -> None:
+    """Send a signal to the worker of a status; SIGKILL also to the processes it started."""
     # Without a start time any process with that number would match, and a status may come from elsewhere.
-    if status.pid is not None and status.process_started and is_worker(status):
-        with suppress(ProcessLookupError):
-            send(status.pid)
-
-
-def _terminate(pid: int) -> None:
-    os.kill(pid, signal.SIGTERM)
-
-
-def _kill_group(pid: int) -> None:
-    if os.getpgid(pid) == pid:
-        os.killpg(pid, signal.SIGKILL)
-    else:
-        os.kill(pid, signal.SIGKILL)
+    if status.pid is None or not status.process_started or not is_worker(status):
+        return
+    with suppress(ProcessLookupError):
+        is_group = number == signal.SIGKILL and os.getpgid(status.pid) == status.pid
+        (os.killpg if is_group else os.kill)(status.pid, number)
 
 
 def _ended(status: Status, deadline: float) -> bool:
@@ -475,11 +407,3 @@ def _ended(status: Status, deadline: float) -> bool:
             return False
         time.sleep(LOOK_AGAIN)
     return True
-
-
-def _settle_status(seed_run: SeedFolder, before: Status) -> None:
-    """Write "stopped" for a worker that could not, unless another one has begun."""
-    with suppress(StoreError), seed_run.lock():
-        now = seed_run.status()
-        if now.state not in FINAL and now.pid in (None, before.pid):
-            seed_run.write_status(before.model_copy(update={"state": "stopped", **NO_PROCESS}))

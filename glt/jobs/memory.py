@@ -6,6 +6,7 @@ Without the check the system would kill them.
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +22,7 @@ from glt.formats import file_size, number_of
 from glt.jobs.devices import CPU, CUDA, Wanted, kind_of, listed
 from glt.jobs.queue import SLOTS_VARIABLE, slot_count, working
 from glt.models import MODELS
-from glt.store import Run, Store, run_name
+from glt.store import Store, run_name
 from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
 
@@ -92,11 +93,7 @@ def working_bytes(config: RunConfig) -> int:
 
 
 def side_by_side_bytes(needs: Iterable[int], slots: int) -> int:
-    """Return the bytes of the `slots` largest workers together.
-
-    >>> side_by_side_bytes([10, 30, 20], 2)
-    50
-    """
+    """Return the bytes of the `slots` largest workers together."""
     return sum(heapq.nlargest(slots, needs))
 
 
@@ -128,11 +125,12 @@ def check_memory(
 def lacking(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int]) -> list[RunConfig]:
     """Return one config per unfinished, idle seed."""
     known = {run.name: run for run in store.runs()}
-    return [config for config in configs for seed in seeds if _is_lacking(known.get(run_name(config)), config, seed)]
-
-
-def _is_lacking(run: Run | None, config: RunConfig, seed: int) -> bool:
-    return run is None or (run.seed(seed).whole_rounds() <= config.rounds and not run.seed(seed).is_at_work())
+    return [
+        config
+        for config, seed in itertools.product(configs, seeds)
+        if (run := known.get(run_name(config))) is None
+        or (run.seed(seed).whole_rounds() <= config.rounds and not run.seed(seed).is_at_work())
+    ]
 
 
 def check_worker(config: RunConfig, device: str) -> None:

@@ -10,15 +10,13 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from glt.config import RunConfig, pretraining_of
 from glt.errors import ConfigError, StoreError
 from glt.lottery.initial_weights import check_start
 from glt.methods import METHODS
-from glt.methods.base import OtherRun, OtherSeed
+from glt.methods.base import OtherRun
 from glt.pretraining.config import check_fit
 from glt.store import Pretraining, Run, SeedRun, Store, run_name
 from glt.store.atomic_io import make_folder, writing
@@ -88,13 +86,11 @@ def place_in_line(line: Path, queued_at: float) -> int | None:
 
 
 def wait_for_slot(folder: Path, ticket: Path, slots: int, should_stop: Callable[[], bool]) -> int | None:
-    """Wait until a slot is free and no earlier ticket is valid; return the slot's open descriptor.
-
-    Returns None if `should_stop` says so. The ticket is given up in either case.
-    """
+    """Wait in line for a slot and give up the ticket; return the slot's descriptor, None if `should_stop`."""
     try:
         while not should_stop():
-            slot = None if _is_behind(folder, ticket) else _free_slot(folder, slots)
+            earlier = (other for other in sorted(folder.glob(f"*{TICKET}")) if other.name < ticket.name)
+            slot = None if any(map(_is_valid, earlier)) else _free_slot(folder, slots)
             if slot is not None:
                 return slot
             time.sleep(LOOK_AGAIN)
@@ -114,11 +110,8 @@ def _arrival(queued_at: float) -> str:
     return f"{int(queued_at * 1e9):020d}"
 
 
-def _is_behind(folder: Path, ticket: Path) -> bool:
-    return any(_is_valid(other) for other in sorted(folder.glob(f"*{TICKET}")) if other.name < ticket.name)
-
-
 def _is_valid(ticket: Path) -> bool:
+    """Say whether the holder of a ticket runs; removes the ticket if not."""
     if is_locked(ticket):
         return True
     give_up(ticket)
@@ -150,20 +143,19 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-# Dependencies between runs: a run that needs another one waits for it before it joins the queue.
-#
-# Only the two run folders count, not who started them.
-
-
+# Dependencies between runs: a run that needs another one waits for it before it joins the queue. Only the two run
+# folders count, not who started them.
 SOURCE_LOOK_AGAIN = 1.0
 
 
 def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
-    """Raise a StudioError if a run that these seeds need is missing, unsuitable or will not finish.
+    """Raise a StudioError if a run these seeds need is missing, unsuitable or neither finished nor running."""
 
-    A running one counts as finished: `wait_for_sources` waits for it.
-    """
-    METHODS.get(config.method).check(config, seeds, partial(_expected, store, run_name(config)))
+    def expected(name: str) -> OtherRun:
+        run = store.find(name, run_name(config))
+        return _Expected(run.path, run.config, writable=False)
+
+    METHODS.get(config.method).check(config, seeds, expected)
     name = pretraining_of(config)
     if name is None:
         return
@@ -177,8 +169,10 @@ def awaited(store: Store, config: RunConfig, seed: int) -> str | None:
     """Return the running run that a seed must wait for; None if it can begin (or never will)."""
     with suppress(StoreError):
         name = METHODS.get(config.method).reads(config)
-        if name is not None and _is_finding(store.find(name).seed(seed), config.rounds):
-            return name
+        if name is not None:
+            source = store.find(name).seed(seed)
+            if source.whole_rounds() <= config.rounds and source.is_at_work():
+                return name
         name = pretraining_of(config)
         if name is not None and _is_making(store.find_pretraining(name), seed):
             return name
@@ -202,44 +196,19 @@ def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: 
     return join_line(queue, time.time())[0] if has_waited else ticket
 
 
-@dataclass(frozen=True, eq=False)
-class _Expected:
+class _Expected(Run):
     """A run as it will be once its running seeds are done."""
 
-    run: Run
-
-    @property
-    def name(self) -> str:
-        return self.run.name
-
-    @property
-    def config(self) -> RunConfig:
-        return self.run.config
-
-    def seeds(self) -> list[int]:
-        return self.run.seeds()
-
-    def seed(self, seed: int) -> OtherSeed:
-        one = self.run.seed(seed)
-        return _Finished(one) if one.is_at_work() else one
+    def seed(self, seed: int) -> SeedRun:
+        one = super().seed(seed)
+        return _Finished(self.path, seed, self.config, writable=False) if one.is_at_work() else one
 
 
 class _Finished(SeedRun):
     """A running seed, with all the rounds it will have."""
 
-    def __init__(self, seed_run: SeedRun) -> None:
-        super().__init__(seed_run.path.parent, seed_run.seed, seed_run.config, writable=False)
-
     def whole_rounds(self) -> int:
         return self.config.rounds + 1
-
-
-def _expected(store: Store, asking: str, name: str) -> OtherRun:
-    return _Expected(store.find(name, asking))
-
-
-def _is_finding(seed_run: SeedRun, rounds: int) -> bool:
-    return seed_run.whole_rounds() <= rounds and seed_run.is_at_work()
 
 
 def _is_making(source: Pretraining, seed: int) -> bool:

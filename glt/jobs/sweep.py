@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from glt.config import CORE_FIELDS, OptionValue, RunConfig
+from glt.config import OptionValue, RunConfig
 from glt.errors import ConfigError, Faults, quoted
 from glt.jobs.devices import Wanted
 from glt.jobs.launcher import Started, begin, check, check_room, stopping_on_failure
@@ -32,7 +32,7 @@ class Point:
     @property
     def words(self) -> str:
         """The point's varied settings in words."""
-        return point_words(self.values)
+        return ", ".join(f"{name} = {value_words(value)}" for name, value in self.values.items())
 
 
 def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -45,7 +45,11 @@ def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for name, text in fields:
         if name in grid:
             raise ConfigError(f"The grid names {name} twice: list all its values in one place, as in {name}=a,b,c.")
-        grid[name] = _values(name, text)
+        if not text.strip():
+            raise ConfigError(f"{name} has no values in the grid: list them with commas between them.")
+        grid[name] = tuple(value.strip() for value in text.split(","))
+        if not all(grid[name]):
+            raise ConfigError(f"{name} lacks a value in {quoted(text.strip())}: list values with commas between them.")
     if not grid:
         raise ConfigError("The grid is empty: name a setting and its values, as in p_graph=.05,.10,.20.")
     return grid
@@ -59,13 +63,24 @@ def grid_points(settings: Values, grid: Grid, preset: str | None = None) -> list
     """
     _check(settings, grid)
     points, faults = [], Faults()
-    for values in _product(grid):
+    for values in itertools.product(*grid.values()):
+        varied = dict(zip(grid, values, strict=True))
         with faults.noted():
-            points.append(_point(settings, dict(zip(grid, values, strict=True)), preset))
+            config = resolve({**settings, **varied}, preset)
+            known = {**all_options(config), **config.model_dump()}
+            points.append(Point({name: known[name] for name in varied}, config))
     faults.raise_any()
+    seen: set[str] = set()
     for point in points:
-        _refuse_ignored(point)
-    _refuse_equal(points)
+        method, name = METHODS.get(point.config.method), run_name(point.config)
+        if ignored := sorted(method.ignores & point.values.keys()):
+            raise ConfigError(
+                f"The method {method.name} ignores {ignored[0]}, so the grid would hold equal runs: leave {ignored[0]} "
+                "out."
+            )
+        if name in seen:
+            raise ConfigError(f"The grid holds the same run twice ({point.words}): give every value once.")
+        seen.add(name)
     return points
 
 
@@ -78,10 +93,7 @@ def start_all(
     threads: int | None = None,
     tied: bool = False,
 ) -> list[Started[Run]]:
-    """Start `seeds` of every config as `glt.jobs.start` does; busy seeds are left alone.
-
-    If one cannot be started, those started before it are stopped and its error is raised.
-    """
+    """Start `seeds` of every config as `glt.jobs.start`, all or none; busy seeds are left alone."""
     for config in configs:
         check(store, config, seeds, device, threads)
     check_room(store, configs, seeds)
@@ -95,15 +107,6 @@ def start_all(
     return started
 
 
-def point_words(values: Mapping[str, OptionValue]) -> str:
-    """Return settings and values in words.
-
-    >>> point_words({"p_graph": 0.05, "hidden": 16, "mask_weight_decay": True})
-    'p_graph = 0.05, hidden = 16, mask_weight_decay = true'
-    """
-    return ", ".join(f"{name} = {value_words(value)}" for name, value in values.items())
-
-
 def value_words(value: OptionValue) -> str:
     """Return a setting's value as it is typed.
 
@@ -111,15 +114,6 @@ def value_words(value: OptionValue) -> str:
     ('0.05', '1e-06', 'false', 'last')
     """
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _values(name: str, text: str) -> tuple[str, ...]:
-    if not text.strip():
-        raise ConfigError(f"{name} has no values in the grid: list them with commas between them.")
-    values = tuple(value.strip() for value in text.split(","))
-    if not all(values):
-        raise ConfigError(f"{name} lacks a value in {quoted(text.strip())}: list values with commas between them.")
-    return values
 
 
 def _check(settings: Values, grid: Grid) -> None:
@@ -135,36 +129,3 @@ def _check(settings: Values, grid: Grid) -> None:
     runs = math.prod(len(values) for values in grid.values())
     if runs > MOST_RUNS:
         raise ConfigError(f"The grid has {runs} points, more than {MOST_RUNS}: leave out values, or sweep in parts.")
-
-
-def _product(grid: Grid) -> Iterable[tuple[str, ...]]:
-    return itertools.product(*grid.values())
-
-
-def _point(settings: Values, varied: Mapping[str, str], preset: str | None) -> Point:
-    config = resolve({**settings, **varied}, preset)
-    return Point({name: _value(config, name) for name in varied}, config)
-
-
-def _value(config: RunConfig, name: str) -> OptionValue:
-    options = {option: value for option, value in all_options(config).items() if value is not None}
-    value: OptionValue = getattr(config, name) if name in CORE_FIELDS else options[name]
-    return value
-
-
-def _refuse_ignored(point: Point) -> None:
-    method = METHODS.get(point.config.method)
-    ignored = sorted(method.ignores & point.values.keys())
-    if ignored:
-        raise ConfigError(
-            f"The method {method.name} ignores {ignored[0]}, so the grid would hold equal runs: leave {ignored[0]} out."
-        )
-
-
-def _refuse_equal(points: Sequence[Point]) -> None:
-    seen: dict[str, Point] = {}
-    for point in points:
-        name = run_name(point.config)
-        if name in seen:
-            raise ConfigError(f"The grid holds the same run twice ({point.words}): give every value once.")
-        seen[name] = point

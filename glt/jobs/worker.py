@@ -45,7 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one worker; return 0 done, 1 failed, 130 stopped."""
     options = _parser().parse_args(arguments)
     if options.tied is not None:
-        die_with_parent(options.tied)
+        # Linux kills this process when its parent ends; elsewhere the heartbeat looks.
+        if sys.platform == "linux":
+            ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != options.tied:
+            return FAILED
     try:
         store = Store(options.store)
         seed_run = store.find_any(options.run).seed(options.seed)
@@ -92,93 +96,63 @@ def _outcome(
         queue = line_of(store.queue_folder(), settings.device)
         ticket = ticket or join_line(queue, time.time())[0]
         reporter.begin()
-        if not _has_slot(seed_run, queue, ticket, reporter, settings):
+        # A run that reads another one waits for it first.
+        place: Path | None = ticket
+        if isinstance(seed_run, SeedRun):
+            place = wait_for_sources(seed_run, queue, ticket, reporter.should_stop)
+        slots = slots_on(settings.device, settings.threads)
+        # The slot is kept to the process's end.
+        if place is None or wait_for_slot(queue, place, slots, reporter.should_stop) is None:
             return "stopped", None
         reporter.enter("running", running_since=round(time.time(), 3))
         return _compute(seed_run, reporter, settings), None
     except Exception as error:
         if not seed_run.path.is_dir():
             return "failed", None
-        return "failed", _said(str(error) if isinstance(error, StudioError) else unexpected(error))
-
-
-def _said(sentence: str) -> str:
-    """Print a sentence, then the traceback: a full disk may have room for the first only."""
-    say(f"{sentence}\n{traceback.format_exc()}")
-    return sentence
-
-
-def _has_slot(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter, settings: Settings) -> bool:
-    """Wait for a slot, kept to the process's end; return False if asked to stop."""
-    place = _place(seed_run, queue, ticket, reporter)
-    slots = slots_on(settings.device, settings.threads)
-    return place is not None and wait_for_slot(queue, place, slots, reporter.should_stop) is not None
-
-
-def _place(seed_run: SeedFolder, queue: Path, ticket: Path, reporter: Reporter) -> Path | None:
-    """Return the ticket, a later one after waiting for another run; None if asked to stop."""
-    if not isinstance(seed_run, SeedRun):
-        return ticket
-    return wait_for_sources(seed_run, queue, ticket, reporter.should_stop)
-
-
-def unexpected(error: Exception) -> str:
-    """Return an unexpected error as one sentence for the status.
-
-    >>> unexpected(ValueError("too bad" + chr(10) + "more"))
-    'ValueError (too bad): see log.txt, then resume the run.'
-    """
-    lines = str(error).splitlines() or ["no message"]
-    return f"{type(error).__name__} ({lines[0]}): see log.txt, then resume the run."
+        sentence = str(error)
+        if not isinstance(error, StudioError):
+            first = (sentence.splitlines() or ["no message"])[0]
+            sentence = f"{type(error).__name__} ({first}): see log.txt, then resume the run."
+        # A full disk may have room for the sentence only.
+        say(f"{sentence}\n{traceback.format_exc()}")
+        return "failed", sentence
 
 
 def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> State:
+    """Compute what a seed lacks: rounds by Algorithm 2, or an encoder."""
     import torch
 
     from glt.datasets import load_graph
+    from glt.lottery.lottery import Stopped, find_tickets
+    from glt.models import MODELS
 
-    if not _gives_memory_back(seed_run):
+    if not (isinstance(seed_run, SeedRun) and MODELS.get(seed_run.config.model).gives_memory_back):
         keep_freed_memory()
     torch.set_num_threads(settings.threads)
     check_device(settings.device)
+    source = None
     if isinstance(seed_run, SeedRun):
         check_worker(seed_run.config, settings.device)
-    source = source_of(seed_run) if isinstance(seed_run, SeedRun) else None
+        source = source_of(seed_run)
     record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
-    return _compute_missing(seed_run, reporter, settings.device)
-
-
-def _gives_memory_back(seed_run: SeedFolder) -> bool:
-    from glt.models import MODELS
-
-    return isinstance(seed_run, SeedRun) and MODELS.get(seed_run.config.model).gives_memory_back
-
-
-def _compute_missing(seed: SeedFolder, reporter: Reporter, device: str) -> State:
-    if isinstance(seed, SeedRun):
-        return find_rounds(seed, reporter, device)
-    assert isinstance(seed, PretrainingSeed)
-    return pretrain_encoder(seed, reporter, device)
-
-
-def find_rounds(seed: SeedRun, reporter: Reporter, device: str) -> State:
-    """Compute rounds by Algorithm 2."""
-    from glt.lottery.lottery import Stopped, find_tickets
-
     try:
-        find_tickets(seed, reporter, device)
+        if isinstance(seed_run, SeedRun):
+            find_tickets(seed_run, reporter, settings.device)
+        elif isinstance(seed_run, PretrainingSeed):
+            _pretrain_encoder(seed_run, reporter, settings.device)
     except Stopped:
         return "stopped"
     return "done"
 
 
-def pretrain_encoder(seed: PretrainingSeed, reporter: Reporter, device: str) -> State:
+def _pretrain_encoder(seed: PretrainingSeed, reporter: Reporter, device: str) -> None:
     """Train the encoder from the start; a stopped pre-training keeps nothing."""
+    from glt.lottery.lottery import Stopped
     from glt.pretraining.graphcl import pretrain
     from glt.training.tasks import message_graph
 
     if seed.drop_unfinished():
-        return "done"
+        return
     graph = message_graph(seed.config.graph_config())
 
     def on_epoch(epoch: int, loss: float) -> None:
@@ -187,19 +161,11 @@ def pretrain_encoder(seed: PretrainingSeed, reporter: Reporter, device: str) -> 
         progress = Progress(round=0, rounds=0, stage=STAGE, epoch=done, epochs=epochs, fraction=done / epochs)
         reporter.on_progress(progress)
         if reporter.should_stop():
-            raise _Stopped
+            raise Stopped
 
-    try:
-        result = pretrain(graph, seed.config, seed.seed, on_epoch, device)
-    except _Stopped:
-        return "stopped"
+    result = pretrain(graph, seed.config, seed.seed, on_epoch, device)
     about = {"best_epoch": result.best_epoch, "epochs": result.epochs, "loss": result.loss}
     seed.write_first_layer(result.weight, {**about, "graph": graph.content_hash})
-    return "done"
-
-
-class _Stopped(Exception):
-    """Somebody asked to stop."""
 
 
 class Reporter:
@@ -256,7 +222,7 @@ class Reporter:
 
     def _beat(self) -> None:
         while not self._ended.wait(LOOK_AGAIN):
-            if self._parent is not None and is_orphan(self._parent):
+            if self._parent is not None and os.getppid() != self._parent:
                 os._exit(1)
             self._write_if_due()
 
@@ -286,31 +252,8 @@ def say(words: str) -> None:
         print(words, file=sys.stderr, flush=True)
 
 
-def die_with_parent(parent: int) -> None:
-    """Have Linux kill this process when `parent` ends; elsewhere the heartbeat looks."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if is_orphan(parent):
-        os._exit(1)
-
-
-def is_orphan(parent: int) -> bool:
-    """Say whether the process that started this one is gone."""
-    return os.getppid() != parent
-
-
-def give_way() -> None:
-    """Let pages and other programs go first."""
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
-
-
 def keep_freed_memory() -> bool:
-    """Tell glibc to keep freed blocks, which saves thousands of page faults per epoch.
-
-    Training frees and asks for the same few megabytes every step. Returns False where the C library has no such setting
-    (macOS, Windows, musl).
-    """
+    """Tell glibc to keep freed blocks, which saves thousands of page faults per epoch; False elsewhere."""
     if not sys.platform.startswith("linux"):
         return False
     library = ctypes.CDLL(None)
@@ -320,5 +263,6 @@ def keep_freed_memory() -> bool:
 
 
 if __name__ == "__main__":
-    give_way()
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
     sys.exit(main())

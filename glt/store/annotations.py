@@ -17,17 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from glt.config import all_faults, parse_json
 from glt.errors import ConfigError, StoreError, one_line, quoted, several_lines
-from glt.store import paths
-from glt.store.atomic_io import (
-    MOST_BYTES,
-    cached,
-    check_regular,
-    clear_unfinished,
-    make_folder,
-    reading,
-    replace_file,
-    writing,
-)
+from glt.store import atomic_io, paths
 from glt.store.locks import briefly_locked
 
 # The names of the Okabe-Ito colours that methods have, which colour-blind readers can tell; "" is the method's own.
@@ -35,8 +25,6 @@ ColorName = Literal["", "vermilion", "blue", "orange", "green", "pink", "sky", "
 COLORS: tuple[str, ...] = tuple(name for name in get_args(ColorName) if name)
 LONGEST_TITLE, LONGEST_NOTE = 60, 2000
 RUNS = "runs"
-
-Entries = dict[str, Any]
 
 
 class _DamagedError(StoreError):
@@ -58,9 +46,6 @@ class Annotation(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-NO_ANNOTATION = Annotation()
-
-
 class Annotations(NamedTuple):
     """The annotations of a store by run name, and a sentence on damage, or ""."""
 
@@ -69,7 +54,7 @@ class Annotations(NamedTuple):
 
     def of(self, name: str) -> Annotation:
         """Return the annotation of a run."""
-        return self.entries.get(name, NO_ANNOTATION)
+        return self.entries.get(name, Annotation())
 
 
 def annotations_in(root: Path) -> Annotations:
@@ -84,9 +69,9 @@ def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotat
     processes write at the same time. Raises ConfigError for a bad value, StoreError when the store cannot be written.
     """
     made(changes)
-    make_folder(root)
+    atomic_io.make_folder(root)
     with briefly_locked(root / paths.ANNOTATIONS_LOCK):
-        clear_unfinished(root / paths.ANNOTATIONS)
+        atomic_io.clear_unfinished(root / paths.ANNOTATIONS)
         entries, warning = _entries_or_aside(root / paths.ANNOTATIONS)
         known = entry_name(root, entries, name)
         before, _ = _readable(entries.get(known, {}))
@@ -94,7 +79,10 @@ def annotate(root: Path, name: str, changes: Mapping[str, Any]) -> tuple[Annotat
         entries.pop(known, None)
         if annotation.as_json():
             entries[name] = annotation.as_json()
-        _write(root / paths.ANNOTATIONS, entries)
+        document = {"schema": paths.SCHEMA, RUNS: dict(sorted(entries.items()))}
+        atomic_io.replace_file(
+            root / paths.ANNOTATIONS, f"{json.dumps(document, indent=1, ensure_ascii=False)}\n".encode()
+        )
     return annotation, warning
 
 
@@ -150,15 +138,15 @@ def _readable(entry: Any) -> tuple[Annotation, bool]:
     return Annotation.model_validate(good), False
 
 
-_known = cached(_read)
+_known = atomic_io.cached(_read)
 
 
-def _entries(path: Path) -> Entries:
+def _entries(path: Path) -> dict[str, Any]:
     """Return the entries in the file, none without a file; raises StoreError when they cannot be read."""
     if not path.exists():
         return {}
-    with reading(path, "allow it to be read"):
-        check_regular(path, MOST_BYTES)
+    with atomic_io.reading(path, "allow it to be read"):
+        atomic_io.check_regular(path, atomic_io.MOST_BYTES)
         content = path.read_bytes()
     try:
         document = parse_json(content)
@@ -175,14 +163,14 @@ def _entries(path: Path) -> Entries:
 def is_of_others(path: Path) -> bool:
     """Say whether the file is valid JSON of another program."""
     try:
-        check_regular(path, MOST_BYTES)
+        atomic_io.check_regular(path, atomic_io.MOST_BYTES)
         document = parse_json(path.read_bytes())
     except (OSError, ValueError):
         return False
     return not isinstance(document, dict) or not {"schema", RUNS} & set(document)
 
 
-def _entries_or_aside(path: Path) -> tuple[Entries, str]:
+def _entries_or_aside(path: Path) -> tuple[dict[str, Any], str]:
     try:
         return _entries(path), ""
     except _DamagedError:
@@ -190,19 +178,9 @@ def _entries_or_aside(path: Path) -> tuple[Entries, str]:
             raise StoreError(
                 f"{path} was not written by GLT Studio: choose another store with --store or GLT_STORE."
             ) from None
-        aside = _free_name(path)
-        with writing(aside):
+        number = 1
+        while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+            number += 1
+        with atomic_io.writing(aside):
             path.rename(aside)
         return {}, f"{path.name} was damaged: it is kept as {aside.name}, and a new file was started."
-
-
-def _free_name(path: Path) -> Path:
-    number = 1
-    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
-        number += 1
-    return aside
-
-
-def _write(path: Path, entries: Entries) -> None:
-    document = {"schema": paths.SCHEMA, RUNS: dict(sorted(entries.items()))}
-    replace_file(path, f"{json.dumps(document, indent=1, ensure_ascii=False)}\n".encode())

@@ -12,9 +12,9 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -24,7 +24,6 @@ from glt.formats import as_typed, file_size
 from glt.store.paths import QUEUE, SCHEMA, UNFINISHED_WRITE, has_run_name, seed_of
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
-NO_FILE = {errno.EISDIR, errno.ELOOP}
 FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 
 _counter = itertools.count()
@@ -83,7 +82,8 @@ def replace_file(path: Path, content: bytes, durable: bool = True) -> None:
             temporary.unlink(missing_ok=True)
             raise
         if durable:
-            _flush_folder(path.parent)
+            with _opened(path.parent, os.O_RDONLY) as folder:
+                os.fsync(folder)
 
 
 def clear_unfinished(path: Path) -> None:
@@ -94,28 +94,25 @@ def clear_unfinished(path: Path) -> None:
 
 
 def overwrite_file(path: Path, content: bytes) -> None:
-    """Overwrite a file in place, which still works on a full disk.
-
-    Readers, or a kill, at that moment may leave half of it.
-    """
-    with writing(path):
-        descriptor = os.open(path, os.O_WRONLY)
-        try:
-            os.pwrite(descriptor, content, 0)
-            os.ftruncate(descriptor, len(content))
-        finally:
-            os.close(descriptor)
+    """Overwrite a file in place, which works on a full disk but may leave half of it when killed."""
+    with writing(path), _opened(path, os.O_WRONLY) as descriptor:
+        os.pwrite(descriptor, content, 0)
+        os.ftruncate(descriptor, len(content))
 
 
 def append_line(path: Path, line: str, durable: bool = False) -> None:
     """Append one line with a single write; a line that does not fit is taken back and StoreError raised."""
     content = line.encode() + b"\n"
-    with writing(path):
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with writing(path), _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW) as descriptor:
+        before = os.fstat(descriptor).st_size
         try:
-            _append(descriptor, content, durable)
-        finally:
-            os.close(descriptor)
+            if os.write(descriptor, content) < len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if durable:
+                os.fsync(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, before)
+            raise
 
 
 def refuse_link(*places: Path) -> None:
@@ -127,15 +124,8 @@ def refuse_link(*places: Path) -> None:
 
 def flush_file(path: Path) -> None:
     """Flush what was appended to `path` to disk; a missing file is fine."""
-    with writing(path):
-        try:
-            descriptor = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:
-            return
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    with writing(path), suppress(FileNotFoundError), _opened(path, os.O_RDONLY) as descriptor:
+        os.fsync(descriptor)
 
 
 def cut_file(path: Path, size: int) -> None:
@@ -146,22 +136,11 @@ def cut_file(path: Path, size: int) -> None:
             os.truncate(path, size)
 
 
-def _append(descriptor: int, content: bytes, durable: bool) -> None:
-    before = os.fstat(descriptor).st_size
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags, 0o666)
     try:
-        if os.write(descriptor, content) < len(content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        if durable:
-            os.fsync(descriptor)
-    except OSError:
-        os.ftruncate(descriptor, before)
-        raise
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
+        yield descriptor
     finally:
         os.close(descriptor)
 
@@ -173,26 +152,20 @@ def _link_fault(path: Path) -> str:
     )
 
 
-def _is_resumed(path: Path) -> bool:
-    """Say whether resuming a run would write this file again."""
-    in_seed = any(seed_of(each.name) is not None and has_run_name(each.parent.name) for each in path.parents)
-    return in_seed or QUEUE in (path.name, path.parent.name)
-
-
 def _write_fault(path: Path, error: OSError) -> str:
     if error.errno == errno.ELOOP:
         return _link_fault(path)
     if error.errno in FULL:
-        again = "resume the run" if _is_resumed(path) else "try again"
+        # Resuming a run writes the files of its seeds and of the queue again.
+        in_seed = any(seed_of(each.name) is not None and has_run_name(each.parent.name) for each in path.parents)
+        again = "resume the run" if in_seed or QUEUE in (path.name, path.parent.name) else "try again"
         return f"{path} could not be written because the disk is full: free some space, then {again}."
+    remedy = "choose another store with --store or GLT_STORE"
     if error.errno in FORBIDDEN:
-        return (
-            f"{path} cannot be written ({error.strerror}): choose another store with --store or GLT_STORE, "
-            "or change its permissions."
-        )
-    if error.errno in NO_FILE:
-        return f"{path} cannot be written ({error.strerror}): run `{as_typed('doctor')}` to see why."
-    return f"{path} cannot be written ({error.strerror or error}): choose another store with --store or GLT_STORE."
+        remedy += ", or change its permissions"
+    elif error.errno == errno.EISDIR:
+        remedy = f"run `{as_typed('doctor')}` to see why"
+    return f"{path} cannot be written ({error.strerror or error}): {remedy}."
 
 
 SEE_DOCTOR = f"run `{as_typed('doctor')}` to see what can be repaired"
@@ -236,7 +209,11 @@ def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
     with reading(path, SEE_DOCTOR):
         check_regular(path, MOST_BYTES_OF_LINES)
     with reading(path, SEE_DOCTOR), path.open("rb") as file:
-        start = file.seek(_line_start(file, offset))
+        start = 0
+        if 0 < offset <= file.seek(0, os.SEEK_END):
+            file.seek(offset - 1)
+            start = offset if file.read(1) == b"\n" else 0
+        file.seek(start)
         content = file.read()
     lines = content.split(b"\n")[:-1]
     return lines, start + sum(map(len, lines)) + len(lines)
@@ -250,13 +227,6 @@ def parse_lines(path: Path, lines: list[bytes], row: type[Row], first: int = 1) 
     except ValidationError:
         raise StoreError(f"{path} is damaged in line {first + len(records)}: {SEE_DOCTOR}.") from None
     return records
-
-
-def _line_start(file: BinaryIO, offset: int) -> int:
-    if offset <= 0 or offset > file.seek(0, 2):
-        return 0
-    file.seek(offset - 1)
-    return offset if file.read(1) == b"\n" else 0
 
 
 CHECKSUM = "crc32"
@@ -273,35 +243,19 @@ def crc(content: bytes) -> str:
 
 def signed(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document with the checksum of its canonical JSON."""
-    return {**document, CHECKSUM: _of(document)}
+    return {**document, CHECKSUM: crc(canonical_json(dict(document)).encode())}
 
 
 def unsigned(path: Path, document: Mapping[str, Any], remedy: str) -> dict[str, Any]:
     """Return a document without its checksum; raises StoreError if the checksum does not match."""
     content = {name: value for name, value in document.items() if name != CHECKSUM}
-    if CHECKSUM in document and not _fits(content, document[CHECKSUM]):
+    try:
+        is_damaged = CHECKSUM in document and signed(content)[CHECKSUM] != document[CHECKSUM]
+    except ValueError:  # such a value cannot have been written as canonical JSON
+        is_damaged = True
+    if is_damaged:
         raise StoreError(f"{path} is damaged (its checksum does not match its content): {remedy}.")
     return content
-
-
-def is_signed(document: object) -> bool:
-    """Say whether a document carries a checksum, right or wrong.
-
-    >>> is_signed(signed({"threads": 1})), is_signed({"threads": 1})
-    (True, False)
-    """
-    return isinstance(document, Mapping) and CHECKSUM in document
-
-
-def _fits(content: Mapping[str, Any], recorded: object) -> bool:
-    try:
-        return recorded == _of(content)
-    except ValueError:  # what canonical JSON cannot say, it never said
-        return False
-
-
-def _of(document: Mapping[str, Any]) -> str:
-    return crc(canonical_json(dict(document)).encode())
 
 
 Content = TypeVar("Content")

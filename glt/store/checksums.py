@@ -9,24 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from glt.config import canonical_json
 from glt.errors import StoreError
-from glt.store import paths
-from glt.store.atomic_io import (
-    SEE_DOCTOR,
-    append_line,
-    cached,
-    crc,
-    cut_file,
-    parse_lines,
-    reading,
-    signed,
-    whole_lines,
-)
+from glt.store import atomic_io, paths
+from glt.store.atomic_io import SEE_DOCTOR, crc, whole_lines
 from glt.store.records import Record, RoundRecord, round_of_event
 from glt.store.tensors import read_about
 
@@ -36,10 +27,7 @@ HEAD = b'{"crc32":"00000000",'
 
 
 class RoundChecksum(Record):
-    """Checksums of a round: its record, its events (bytes `start` to `end`), theta_0 if known.
-
-    Round 0 also names its owner: the folders of run and seed.
-    """
+    """Checksums of a round's record and events (bytes `start` to `end`); round 0 also names theta_0 and run/seed."""
 
     round: int = Field(ge=0)
     record: str
@@ -52,10 +40,7 @@ class RoundChecksum(Record):
 
 
 def checksums_in(folder: Path) -> list[RoundChecksum]:
-    """Return the checksums of a seed's rounds 0, 1, ...; raises StoreError for a damaged line.
-
-    The list is shared: do not change it.
-    """
+    """Return the (shared) checksums of a seed's rounds 0, 1, ...; raises StoreError for a damaged line."""
     return _known(folder / paths.CHECKSUMS)
 
 
@@ -65,30 +50,34 @@ def add_checksums(folder: Path, rounds: int) -> None:
     written = len(known)
     while len(known) < rounds:
         known.append(_computed(folder, len(known), known[-1].end if known else 0))
-    lines = [canonical_json(signed(each.model_dump(mode="json", exclude={"crc32"}))) for each in known[written:]]
+    lines = [
+        canonical_json(atomic_io.signed(each.model_dump(mode="json", exclude={"crc32"}))) for each in known[written:]
+    ]
     if lines:
         # In one write: readers see all checksums or, as in earlier versions, none.
-        append_line(folder / paths.CHECKSUMS, "\n".join(lines), durable=True)
+        atomic_io.append_line(folder / paths.CHECKSUMS, "\n".join(lines), durable=True)
 
 
 def cut_checksums(folder: Path, rounds: int) -> None:
     """Keep only the checksums of the first `rounds` rounds."""
     path = folder / paths.CHECKSUMS
-    cut_file(path, sum(len(line) + 1 for line in whole_lines(path)[0][:rounds]))
+    atomic_io.cut_file(path, sum(len(line) + 1 for line in whole_lines(path)[0][:rounds]))
 
 
 def check_records(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes]) -> None:
-    """Raise StoreError if lines of rounds.jsonl, from round 0 on, differ from those written.
-
-    Read `known` before the lines.
-    """
+    """Raise StoreError if lines of rounds.jsonl differ from those written; read `known` before the lines."""
     for number, (line, written) in enumerate(zip(lines, known, strict=False)):
         if not is_record(line, written):
             raise StoreError(f"{path} is damaged in line {number + 1} (wrong checksum): {SEE_DOCTOR}.")
     if len(lines) < len(known):
         raise StoreError(f"{path} is damaged (round {len(lines)} is missing): {SEE_DOCTOR}.")
-    if known:
-        _check_unknown(path, len(known), len(lines))
+    # The last round may lack a checksum while it is being finished: its masks are written first.
+    for number in range(len(known), len(lines)) if known else ():
+        if not paths.masks_file(path.parent, number).exists():
+            raise StoreError(f"{path} is damaged in line {number + 1} (it has no checksum): {SEE_DOCTOR}.")
+    if known and len(lines) > len(known) + 1:
+        fault = f"round {len(known)} is missing"
+        raise StoreError(f"{path.parent / paths.CHECKSUMS} is damaged ({fault}): {SEE_DOCTOR}.")
 
 
 def check_owner(folder: Path) -> None:
@@ -109,30 +98,17 @@ def _owner_of(folder: Path) -> str:
     return f"{place.parent.name}/{place.name}"
 
 
-def _check_unknown(path: Path, first: int, finished: int) -> None:
-    """Raise StoreError for rounds without checksums, except one being finished, whose checksum comes last."""
-    for number in range(first, finished):
-        if not paths.masks_file(path.parent, number).exists():
-            raise StoreError(f"{path} is damaged in line {number + 1} (it has no checksum): {SEE_DOCTOR}.")
-    if finished > first + 1:
-        fault = f"round {first} is missing"
-        raise StoreError(f"{path.parent / paths.CHECKSUMS} is damaged ({fault}): {SEE_DOCTOR}.")
-
-
 def is_record(line: bytes, written: RoundChecksum) -> bool:
     """Say whether a line of rounds.jsonl is as written, seconds aside."""
     return crc(without_seconds(line)) == written.record
 
 
 def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes], offset: int) -> None:
-    """Raise StoreError if lines of events.jsonl, from byte `offset` on, differ from those written.
-
-    Read `known` before the lines. Rounds that are only partly in the lines are not checked.
-    """
-    whole = [each for each in known if each.start >= offset]
-    content = b"\n".join([*lines, b""]) if whole else b""
-    for written in whole:
-        check_epochs(path, written, content[written.start - offset : written.end - offset])
+    """Raise StoreError if whole rounds in lines of events.jsonl, from byte `offset` on, differ from those written."""
+    content = b"\n".join([*lines, b""])
+    for written in known:
+        if written.start >= offset:
+            check_epochs(path, written, content[written.start - offset : written.end - offset])
 
 
 def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
@@ -142,14 +118,9 @@ def check_epochs(path: Path, written: RoundChecksum, content: bytes) -> None:
         raise StoreError(f"{path} is damaged ({fault}): {SEE_DOCTOR}.")
 
 
-def holds_epochs(path: Path, written: RoundChecksum) -> bool:
-    """Say whether events.jsonl holds a round's epochs as written; raises StoreError if it cannot be read."""
-    return crc(_content(path, written.start, written.end)) == written.events
-
-
-def _content(path: Path, start: int, end: int) -> bytes:
+def part_of(path: Path, start: int, end: int) -> bytes:
     """Return the bytes of a file from `start` to `end`; a missing file has none."""
-    with reading(path, SEE_DOCTOR), (path if os.path.lexists(path) else Path(os.devnull)).open("rb") as file:
+    with atomic_io.reading(path, SEE_DOCTOR), (path if os.path.lexists(path) else Path(os.devnull)).open("rb") as file:
         file.seek(start)
         return file.read(end - start)
 
@@ -168,22 +139,23 @@ def _computed(folder: Path, number: int, start: int) -> RoundChecksum:
     path = folder / paths.EVENTS
     before, sizes = event_sizes(path, number, start)
     end = start + before + sum(sizes)
+    init = ""
+    if number == 0:
+        with suppress(StoreError, KeyError):
+            init = str(read_about(folder / paths.INIT, SEE_DOCTOR)["sha256"])
     return RoundChecksum(
         round=number,
         record=crc(without_seconds(whole_lines(folder / paths.ROUNDS)[0][number])),
-        events=crc(_content(path, start, end)),
+        events=crc(part_of(path, start, end)),
         start=start,
         end=end,
-        init=_init_of(folder) if number == 0 else "",
+        init=init,
         owner=_owner_of(folder) if number == 0 else "",
     )
 
 
 def event_sizes(path: Path, round: int, start: int = 0) -> tuple[int, list[int]]:
-    """Return the bytes from `start` on of rounds before `round`, and the bytes of each line of it.
-
-    Lines are ordered by round; the first damaged or later one ends the search.
-    """
+    """Return the bytes from `start` on of rounds before `round`, and the bytes of each whole line of it."""
     before, sizes = 0, list[int]()
     for line in whole_lines(path, start)[0]:
         number = round_of_event(line)
@@ -196,29 +168,13 @@ def event_sizes(path: Path, round: int, start: int = 0) -> tuple[int, list[int]]
     return before, sizes
 
 
-def _init_of(folder: Path) -> str:
-    try:
-        return str(read_about(folder / paths.INIT, SEE_DOCTOR)["sha256"])
-    except (StoreError, KeyError):
-        return ""
-
-
 def _read(path: Path) -> list[RoundChecksum]:
-    found: list[RoundChecksum] = []
-    for number, line in enumerate(whole_lines(path)[0]):
-        found.append(_parsed(path, line, number))
-    return found
-
-
-def _parsed(path: Path, line: bytes, number: int) -> RoundChecksum:
-    """Return a line of checksums.jsonl; raises StoreError unless it is as written."""
-    try:
-        found = RoundChecksum.model_validate_json(line)
-    except ValidationError:
-        found = None
-    if found is None or found.round != number or crc(b"{" + line[len(HEAD) :]) != found.crc32:
-        raise StoreError(f"{path} is damaged in line {number + 1}: {SEE_DOCTOR}.")
-    return found
+    lines = whole_lines(path)[0]
+    known = atomic_io.parse_lines(path, lines, RoundChecksum)
+    for number, (line, found) in enumerate(zip(lines, known, strict=True)):
+        if found.round != number or crc(b"{" + line[len(HEAD) :]) != found.crc32:
+            raise StoreError(f"{path} is damaged in line {number + 1}: {SEE_DOCTOR}.")
+    return known
 
 
 def read_rounds(path: Path) -> list[RoundRecord]:
@@ -227,7 +183,7 @@ def read_rounds(path: Path) -> list[RoundRecord]:
     check_owner(path.parent)
     lines = whole_lines(path)[0]
     check_records(path, known, lines)
-    records = parse_lines(path, lines, RoundRecord)
+    records = atomic_io.parse_lines(path, lines, RoundRecord)
     for number, record in enumerate(records):
         if record.round != number:
             raise StoreError(f"{path} has round {record.round} in the place of round {number}: {SEE_DOCTOR}.")
@@ -244,6 +200,6 @@ def _count(path: Path) -> int:
 
 
 # Of a file that cannot be read none: who reads the rounds is told.
-_known = cached(_read)
-count_lines = cached(_count)
-last_round = cached(lambda path: next(reversed(read_rounds(path)), None))
+_known = atomic_io.cached(_read)
+count_lines = atomic_io.cached(_count)
+last_round = atomic_io.cached(lambda path: next(reversed(read_rounds(path)), None))

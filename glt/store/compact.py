@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glt import zip_files
 from glt.config import EdgeMaskKind, canonical_json, parse_json
@@ -49,7 +48,13 @@ class CompactMasks:
         named = [_named(each) for each in masks]
         coded = {name: encode(np.stack([each[name].ravel() for each in named])) for name in named[0]}
         counts = [0 if score is None else score.size for score in scores]
-        coded[EDGE_SCORES] = np.concatenate([NONE, *_ranks_of_rounds([each.edges.keep for each in masks], scores)])
+        # Scores of a round belong to the entries that the round before kept.
+        ranks = [
+            quantised_ranks(score, after.edges.keep.ravel()[before.edges.keep.ravel()])
+            for score, before, after in zip(scores, [masks[0], *masks], masks, strict=False)
+            if score is not None
+        ]
+        coded[EDGE_SCORES] = np.concatenate([NONE, *ranks])
         shapes = {name: keep.shape for name, keep in named[0].items()}
         return cls(last, masks[0].edges.kind, shapes, coded, counts)
 
@@ -80,8 +85,12 @@ class CompactMasks:
             "score_counts": list(self.score_counts),
             "shapes": {name: list(shape) for name, shape in self.shapes.items()},
         }
-        members = {f"{name}.npy": _npy(self.coded[name]) for name in sorted(self.coded)}
-        replace_file(path, zip_files.zip_bytes({ABOUT: canonical_json(about).encode(), **members}, zipfile.ZIP_LZMA))
+        members = {ABOUT: canonical_json(about).encode()}
+        for name in sorted(self.coded):
+            buffer = io.BytesIO()
+            np.save(buffer, np.ascontiguousarray(self.coded[name]), allow_pickle=False)
+            members[f"{name}.npy"] = buffer.getvalue()
+        replace_file(path, zip_files.zip_bytes(members, zipfile.ZIP_LZMA))
 
     @classmethod
     def read(cls, path: Path, weights: bool = True) -> CompactMasks:
@@ -93,7 +102,10 @@ class CompactMasks:
             check_regular(path, MOST_BYTES)
             try:
                 with zip_files.opened(path) as archive:
-                    _check_unpacked(path, archive)
+                    size = sum(member.file_size for member in archive.infolist())
+                    if size > MOST_BYTES:
+                        limit = f"{size >> 20} MiB, more than {MOST_BYTES >> 20}"
+                        raise StoreError(f"{path} would unpack to {limit}: {REMEDY}.")
                     about = parse_json(zip_files.read_member(archive, ABOUT))
                     check_schema(path, about)
                     return cls._from(archive, about, weights)
@@ -104,9 +116,13 @@ class CompactMasks:
     def _from(cls, archive: zipfile.ZipFile, about: Mapping[str, Any], weights: bool) -> CompactMasks:
         shapes = {name: tuple(shape) for name, shape in about["shapes"].items() if weights or name == EDGES}
         coded = {name: _bytes_in(zip_files.read_member(archive, f"{name}.npy")) for name in (*shapes, EDGE_SCORES)}
+        last = about["last"]
         for name, shape in shapes.items():
-            _check_size(coded[name], math.prod(shape), about["last"])
-        return cls(about["last"], about["edge_mask"], shapes, coded, about["score_counts"])
+            count = math.prod(shape)
+            expected = (count,) if coded[name].ndim == 1 else (last, (count + 7) // 8)
+            if coded[name].shape != expected:
+                raise ValueError(f"{coded[name].shape} where {expected} belongs")
+        return cls(last, about["edge_mask"], shapes, coded, about["score_counts"])
 
     def _require(self, round: int) -> None:
         if not 0 <= round <= self.last:
@@ -163,26 +179,8 @@ def _with_latest(history: Bytes, state: BoolArray) -> Bytes:
     return latest
 
 
-def _ranks_of_rounds(keep: Sequence[BoolArray], scores: Sequence[Floats | None]) -> Iterator[Bytes]:
-    for number, score in enumerate(scores):
-        if score is not None:
-            yield quantised_ranks(score, keep[number].ravel()[keep[number - 1].ravel()])
-
-
 def _named(masks: Masks) -> dict[str, BoolArray]:
     return {EDGES: masks.edges.keep, **{WEIGHTS + name: keep for name, keep in masks.weights.keep.items()}}
-
-
-def _npy(array: Bytes) -> bytes:
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _check_unpacked(path: Path, archive: zipfile.ZipFile) -> None:
-    size = sum(member.file_size for member in archive.infolist())
-    if size > MOST_BYTES:
-        raise StoreError(f"{path} would unpack to {size >> 20} MiB, more than {MOST_BYTES >> 20}: {REMEDY}.")
 
 
 def _bytes_in(content: bytes) -> Bytes:
@@ -193,10 +191,3 @@ def _bytes_in(content: bytes) -> Bytes:
     if dtype != np.uint8:
         raise ValueError(f"{dtype} where bytes belong")
     return np.frombuffer(buffer.read(), dtype=np.uint8).reshape(shape)
-
-
-def _check_size(coded: NDArray[Any], count: int, last: int) -> None:
-    """Raise ValueError when this is not what `encode` makes of `count` values over `last` rounds."""
-    expected = (count,) if coded.ndim == 1 else (last, (count + 7) // 8)
-    if coded.shape != expected:
-        raise ValueError(f"{coded.shape} where {expected} belongs")

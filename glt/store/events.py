@@ -112,10 +112,7 @@ class EventFile:
         return found
 
     def epochs(self, round: int, offset: int = 0) -> tuple[Epochs, int]:
-        """Return the epochs of a round, from byte `offset` if its start is known, and the next offset.
-
-        Raises StoreError for the first damaged line, or if they differ from those written.
-        """
+        """Return the epochs of a round, from byte `offset` if known, and the next offset; StoreError if damaged."""
         known = checksums_in(self.path.parent)[round : round + 1]
         with self._opened() as file:
             end = _end(file)
@@ -144,13 +141,10 @@ class EventFile:
         try:
             return _lines.validate_json(b"[%b]" % content.rstrip(b"\n").replace(b"\n", b","))
         except ValidationError:
-            first = self._lines_before(offset) + 1
+            with self._opened() as file:
+                first = file.read(offset).count(b"\n") + 1
             parse_lines(self.path, content.split(b"\n")[:-1], Event, first)
             raise StoreError(f"{self.path} is damaged after line {first}: {SEE_DOCTOR}.") from None
-
-    def _lines_before(self, offset: int) -> int:
-        with self._opened() as file:
-            return file.read(offset).count(b"\n")
 
     @contextmanager
     def _opened(self) -> Iterator[BinaryIO]:
@@ -165,11 +159,9 @@ def _columns(rows: Sequence[_Line]) -> Epochs:
     numbers = {name: number for number, name in enumerate(stages)}
     return Epochs(
         stages,
-        np.fromiter((numbers[row.stage] for row in rows), np.int32, len(rows)),
-        np.fromiter((row.epoch for row in rows), np.int32, len(rows)),
-        np.fromiter((np.nan if row.loss is None else row.loss for row in rows), float, len(rows)),
-        np.fromiter((row.val for row in rows), float, len(rows)),
-        np.fromiter((row.test for row in rows), float, len(rows)),
+        np.array([numbers[row.stage] for row in rows], np.int32),
+        np.array([row.epoch for row in rows], np.int32),
+        *(np.array([getattr(row, name) for row in rows], float) for name in ("loss", "val", "test")),
     )
 
 

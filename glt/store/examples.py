@@ -19,15 +19,8 @@ from glt.store.seed_run import SeedRun
 
 EVERY = 10
 ENVIRONMENT_KEYS = (
-    "versions",
-    "threads",
-    "device",
-    "revision",
-    "modified",
-    "sources",
-    "results_version",
-    "data_hash",
-    "pretraining",
+    *("versions", "threads", "device", "data_hash", "pretraining"),
+    *("revision", "modified", "sources", "results_version"),
 )
 MARK = b"This run is a bundled example: theta_0 and weights are left out, events are thinned.\n"
 
@@ -49,17 +42,13 @@ def pack_run(run: Run, destination: Path, seeds: Sequence[int] | None = None) ->
     with writing(working):
         shutil.rmtree(working, ignore_errors=True)
         make_folder(working)
-        _pack(run, chosen, working)
+        write_config(working, run.config)
+        for seed in chosen:
+            _pack_seed(run.seed(seed), paths.seed_folder(working, seed))
+        replace_file(working / paths.EXAMPLE_MARK, MARK)
         shutil.rmtree(target, ignore_errors=True)
         working.rename(target)
     return Run.open(target)
-
-
-def _pack(run: Run, seeds: Sequence[int], folder: Path) -> None:
-    write_config(folder, run.config)
-    for seed in seeds:
-        _pack_seed(run.seed(seed), paths.seed_folder(folder, seed))
-    replace_file(folder / paths.EXAMPLE_MARK, MARK)
 
 
 def _pack_seed(seed_run: SeedRun, folder: Path) -> None:
@@ -75,7 +64,9 @@ def _pack_seed(seed_run: SeedRun, folder: Path) -> None:
     replace_file(folder / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode())
     replace_file(folder / paths.ROUNDS, _lines(records))
     replace_file(folder / paths.EVENTS, _lines(thinned(seed_run.events()[0])))
-    replace_file(folder / paths.INIT_HASH, f"{_init_hash(seed_run)}  {paths.INIT}\n".encode())
+    with reading(seed_run.path / paths.INIT, "resume the run"):
+        init_hash = hashlib.sha256((seed_run.path / paths.INIT).read_bytes()).hexdigest()
+    replace_file(folder / paths.INIT_HASH, f"{init_hash}  {paths.INIT}\n".encode())
 
 
 def thinned(events: list[Event]) -> list[Event]:
@@ -92,9 +83,3 @@ def thinned(events: list[Event]) -> list[Event]:
 
 def _lines(rows: list[Event] | list[RoundRecord]) -> bytes:
     return "".join(canonical_json(row.model_dump(mode="json")) + "\n" for row in rows).encode()
-
-
-def _init_hash(seed_run: SeedRun) -> str:
-    path = seed_run.path / paths.INIT
-    with reading(path, "resume the run"):
-        return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -46,27 +45,21 @@ def take_lock(path: Path, patience: float = PATIENCE) -> int:
     """
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    deadline = time.monotonic() + patience
     try:
-        _lock_soon(descriptor, path, patience)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise InUse(path) from None
+        while True:
+            try:
+                lock_open(descriptor, path)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise InUse(path) from None
+            time.sleep(TRY_AGAIN)
     except BaseException:
         os.close(descriptor)
         raise
     sign_lock(descriptor, os.getpid())
     return descriptor
-
-
-def _lock_soon(descriptor: int, path: Path, patience: float) -> None:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            return lock_open(descriptor, path)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise
-        time.sleep(TRY_AGAIN)
 
 
 def lock_open(descriptor: int, path: Path, *, wait: bool = False, shared: bool = False) -> None:
@@ -203,30 +196,16 @@ def same_process(pid: int, started: float | None, mark: str | None = None) -> bo
         return True
 
 
-def identity(pid: int | None = None) -> tuple[int, float]:
-    """Return pid and start time (seconds since 1970) of a process, by default of this one."""
-    process = psutil.Process(pid or os.getpid())
-    return process.pid, process.create_time()
-
-
 def named_process(pid: int | None = None) -> dict[str, Any]:
     """Return the fields of a Status that name a process of this host, by default this one."""
-    number, started = identity(pid)
-    return {
-        "pid": number,
-        "process_started": started,
-        "process_mark": process_mark(number),
-        "host": socket.gethostname(),
-    }
+    process = psutil.Process(pid)
+    mark = process_mark(process.pid)
+    started = process.create_time()
+    return {"pid": process.pid, "process_started": started, "process_mark": mark, "host": socket.gethostname()}
 
 
 def process_mark(pid: int) -> str | None:
-    """Return boot and time since boot, which no clock change affects; None off Linux.
-
-    Raises psutil.NoSuchProcess if there is none.
-    """
-    if sys.platform != "linux":
-        return None
+    """Return boot and time since boot of a process, which no clock change affects; None off Linux."""
     try:
         boot = BOOT_ID.read_text().strip()
     except OSError:

@@ -74,20 +74,12 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def seed_folder(run: Path, seed: int) -> Path:
-    """Return the folder of one seed.
-
-    >>> seed_folder(Path("a"), 3).name
-    'seed-3'
-    """
+    """Return the folder of one seed."""
     return inside(run, f"seed-{seed}")
 
 
 def store_of(path: Path) -> Path:
-    """Return the root of the store that holds a lock, or any file of a run, seed or queue.
-
-    >>> store_of(Path("runs/cora-node-gcn-ugs-4e39c3d4/seed-0/lock")).name, store_of(Path("runs/.config.lock")).name
-    ('runs', 'runs')
-    """
+    """Return the root of the store that holds a lock, or any file of a run, seed or queue."""
     for folder in path.parents:
         if folder.name == QUEUE or has_run_name(folder.name):
             return folder.parent
@@ -115,20 +107,12 @@ def round_of(name: str) -> int | None:
 
 
 def is_of_seed(name: str) -> bool:
-    """Say whether the store uses this name in the folder of a seed.
-
-    >>> is_of_seed("log.txt"), is_of_seed("round-02.safetensors"), is_of_seed("notes.txt")
-    (True, True, False)
-    """
+    """Say whether the store uses this name in the folder of a seed."""
     return name in OF_SEED or round_of(name) is not None
 
 
 def is_of_run(name: str) -> bool:
-    """Say whether the store uses this name in the folder of a run.
-
-    >>> is_of_run("config.json"), is_of_run("seed-0"), is_of_run("figure.png")
-    (True, True, False)
-    """
+    """Say whether the store uses this name in the folder of a run."""
     return name in OF_RUN or seed_of(name) is not None
 
 
@@ -152,11 +136,7 @@ def writer_of(name: str) -> tuple[str, int] | None:
 
 
 def is_unfinished_of_seed(name: str) -> bool:
-    """Say whether a name is that of an unfinished write in a seed's folder.
-
-    >>> is_unfinished_of_seed(".status.json.77-1.writing"), is_unfinished_of_seed("draft.writing")
-    (True, False)
-    """
+    """Say whether a name is that of an unfinished write in a seed's folder."""
     writer = writer_of(name)
     return writer is not None and is_of_seed(writer[0])
 

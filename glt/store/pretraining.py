@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from glt.config import canonical_json
-from glt.errors import ConfigError, StoreError
+from glt.errors import StoreError
 from glt.formats import as_typed
 from glt.pretraining.config import FIRST_LAYER, PretrainConfig, make_pretrain_config
 from glt.store import paths
 from glt.store.atomic_io import SEE_DOCTOR, append_line, crc, cut_file, flush_file, parse_lines, whole_lines, writing
 from glt.store.records import Epoch
 from glt.store.recovery import Aside
-from glt.store.run import KIND, REMEDY, RunFolder, check_config, read_document, settings_in
+from glt.store.run import KIND, REMEDY, RunFolder, settings_in
 from glt.store.seed_run import SeedFolder
 from glt.store.tensors import Floats, checksum, read_about, read_tensors, write_tensors
 
@@ -26,10 +27,7 @@ EVENTS_CHECKSUM = "events_crc32"
 
 @dataclass(frozen=True, eq=False)
 class FirstLayer:
-    """Result of a pre-training: a weight [F, H], its checksum, epoch, loss, number of epochs, graph.
-
-    `graph_hash` is the content hash of the message graph it was trained on.
-    """
+    """Result of a pre-training: a weight [F, H], its checksum, epoch, loss, number of epochs, hash of the graph."""
 
     weight: Floats
     sha256: str
@@ -44,9 +42,9 @@ class PretrainingSeed(SeedFolder):
 
     config: PretrainConfig
 
-    def __init__(self, run: Path, seed: int, config: PretrainConfig, writable: bool = True) -> None:
-        super().__init__(run, seed, config, writable)
-        self._result = self.path / paths.PRETRAINED
+    @property
+    def _result(self) -> Path:
+        return self.path / paths.PRETRAINED
 
     def is_complete(self) -> bool:
         """Say whether the first layer is there."""
@@ -69,7 +67,11 @@ class PretrainingSeed(SeedFolder):
     def epochs(self, offset: int = 0) -> tuple[list[Epoch], int]:
         """Return the epochs from byte `offset` to the last whole line, and the next offset."""
         path = self.path / paths.EVENTS
-        written = self._events_checksum() if offset == 0 else ""
+        written = ""
+        if offset == 0:
+            # A seed that is not finished has no result yet, and so no checksum.
+            with suppress(StoreError):
+                written = str(read_about(self._result, SEE_DOCTOR).get(EVENTS_CHECKSUM, ""))
         lines, end = whole_lines(path, offset)
         if written and written != crc(b"\n".join([*lines, b""])):
             raise StoreError(f"{path} is damaged (wrong checksum): {SEE_DOCTOR}.")
@@ -85,13 +87,6 @@ class PretrainingSeed(SeedFolder):
         except KeyError as error:
             raise StoreError(f"{self._result} is damaged (it lacks {error}): {SEE_DOCTOR}.") from None
         return FirstLayer(weight, checksum({FIRST_LAYER: weight}), *facts)
-
-    def _events_checksum(self) -> str:
-        """Return the checksum of the epochs of a finished seed, "" if unknown."""
-        try:
-            return str(read_about(self._result, SEE_DOCTOR).get(EVENTS_CHECKSUM, ""))
-        except StoreError:
-            return ""
 
     # Writing, by the worker only
 
@@ -132,26 +127,13 @@ class Pretraining(RunFolder[PretrainingSeed]):
     verb = "pretrain"
     config: PretrainConfig
 
-    def __init__(self, path: Path, config: PretrainConfig, writable: bool = True) -> None:
-        super().__init__(path, config, writable)
-
     @classmethod
-    def open(cls, path: Path, writable: bool = True) -> Pretraining:
-        """Open a folder; raises StoreError when config.json is missing, damaged, newer or changed afterwards."""
-        return cls.from_document(path, read_document(path / paths.CONFIG), writable)
-
-    @classmethod
-    def from_document(cls, path: Path, document: Mapping[str, Any], writable: bool = True) -> Pretraining:
-        """Open a folder whose config.json holds `document`; raises StoreError as `open` does."""
+    def read_settings(cls, path: Path, document: Mapping[str, Any], remedy: str = REMEDY) -> PretrainConfig:
+        """Return the settings in a pre-training's config.json; raises StoreError if they cannot be used."""
         if document.get(KIND) != PRETRAINING:
-            raise StoreError(f"{path.name} is not a {PRETRAINING} run: name one made by `{as_typed('pretrain')}`.")
-        try:
-            config = make_pretrain_config(settings_in(document))
-        except ConfigError as error:
-            fault = str(error).rstrip(".")
-            raise StoreError(f"{path / paths.CONFIG} is damaged ({fault}): {REMEDY}.") from None
-        check_config(path, document, config)
-        return cls(path, config, writable)
+            name = path.parent.name
+            raise StoreError(f"{name} is not a {PRETRAINING} run: name one made by `{as_typed('pretrain')}`.")
+        return settings_in(path, document, make_pretrain_config, remedy)
 
     def seed(self, seed: int) -> PretrainingSeed:
         """Return one seed; its folder need not exist yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AllowInfNan,
@@ -19,7 +19,7 @@ from glt.masks import Masks
 
 State = Literal["queued", "running", "stopped", "done", "failed", "lost"]
 MacConvention = Literal["dense_features", "sparse_features", "published"]
-MAC_CONVENTIONS: tuple[MacConvention, ...] = ("dense_features", "sparse_features", "published")
+MAC_CONVENTIONS: tuple[MacConvention, ...] = get_args(MacConvention)
 MOST = 2**63 - 1
 # What systems number their processes with.
 Pid = Annotated[int, Field(ge=1, le=2**31 - 1)]
@@ -32,10 +32,7 @@ class Record(BaseModel):
 
 
 class RoundRecord(Record):
-    """One finished round; sparsities, kept edges and scores are fractions, MACs are counts.
-
-    `notes` are the method's; empty notes are not written.
-    """
+    """One finished round; sparsities, kept edges and scores are fractions, MACs are counts, empty notes not written."""
 
     round: int = Field(ge=0)
     graph_sparsity: float
@@ -104,10 +101,7 @@ class Epoch(Record):
 
 
 class Progress(Record):
-    """Where a worker is: its stage, and the fraction of the whole seed that is done.
-
-    A pre-training is at round 0 of 0.
-    """
+    """Where a worker is (a pre-training at round 0 of 0), and the fraction of the whole seed that is done."""
 
     round: int
     rounds: int

@@ -7,6 +7,7 @@ moved aside; only files of no finished round are removed.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import stat
@@ -21,36 +22,15 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from glt.errors import StoreError
-from glt.store import paths
-from glt.store.atomic_io import (
-    SEE_DOCTOR,
-    append_line,
-    cut_file,
-    flush_file,
-    make_folder,
-    refuse_link,
-    whole_lines,
-    writing,
-)
-from glt.store.checksums import (
-    RoundChecksum,
-    add_checksums,
-    check_owner,
-    checksums_in,
-    cut_checksums,
-    event_sizes,
-    holds_epochs,
-    is_record,
-)
+from glt.store import atomic_io, checksums, paths
+from glt.store.atomic_io import SEE_DOCTOR, whole_lines, writing
+from glt.store.checksums import RoundChecksum, checksums_in
 from glt.store.records import RoundRecord, round_of_event
 from glt.store.tensors import read_masks, read_tensors, read_weights, write_tensors
 
 
 class Aside:
-    """A folder below `root` that keeps what is moved away, in its relative place.
-
-    It is made at the first move and named after that moment. `root` is a run or a store.
-    """
+    """A folder `root`/`name`/TIME, made at the first move, that keeps what is moved away in its relative place."""
 
     def __init__(self, root: Path, name: str = paths.ASIDE) -> None:
         self._root = root
@@ -58,10 +38,7 @@ class Aside:
         self.folder: Path | None = None
 
     def move(self, path: Path) -> Path:
-        """Move a file, folder or link (not its target) and return its new place; a missing one is fine.
-
-        Raises StoreError if a folder above it is a symbolic link, because the target is not of the run.
-        """
+        """Move a file, folder or link (not its target) and return its new place; a missing one is fine."""
         place = self._place(path)
         with writing(path), suppress(FileNotFoundError):
             path.rename(place)
@@ -77,16 +54,20 @@ class Aside:
         return place
 
     def _place(self, path: Path) -> Path:
-        refuse_link(*(self._root / folder for folder in path.relative_to(self._root).parents if folder != Path()))
+        atomic_io.refuse_link(
+            *(self._root / folder for folder in path.relative_to(self._root).parents if folder != Path())
+        )
         if self.folder is None:
-            self.folder = _new_folder(self._parent)
+            if self._parent.is_symlink():
+                raise StoreError(
+                    f"{self._parent} is a symbolic link, and no files are moved through links: remove the link."
+                )
+            atomic_io.make_folder(self._parent)
+            self.folder = _free(self._parent / time.strftime("%Y%m%d-%H%M%S"))
+            atomic_io.make_folder(self.folder)
         place = self.folder / path.relative_to(self._root)
-        make_folder(place.parent)
-        number = 1
-        while os.path.lexists(place):
-            number += 1
-            place = place.with_name(f"{path.name}.{number}")
-        return place
+        atomic_io.make_folder(place.parent)
+        return _free(place)
 
 
 def is_usable(path: Path) -> bool:
@@ -102,21 +83,10 @@ def is_usable(path: Path) -> bool:
     return True
 
 
-def _new_folder(parent: Path) -> Path:
-    """Make a folder named after this moment."""
-    if parent.is_symlink():
-        raise StoreError(f"{parent} is a symbolic link, and no files are moved through links: remove the link.")
-    name, number = time.strftime("%Y%m%d-%H%M%S"), 1
-    make_folder(parent)
-    while True:
-        folder = parent / (name if number == 1 else f"{name}.{number}")
-        with writing(folder):
-            try:
-                folder.mkdir()
-            except FileExistsError:
-                number += 1
-            else:
-                return folder
+def _free(path: Path) -> Path:
+    """Return a path that nothing has yet: this one, or NAME.2, NAME.3 and so on."""
+    names = (path.with_name(f"{path.name}.{number}") for number in itertools.count(2))
+    return next(each for each in itertools.chain([path], names) if not os.path.lexists(each))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +103,7 @@ class Checkpoint:
 def write_checkpoint(folder: Path, owner: str, checkpoint: Checkpoint) -> None:
     """Replace the checkpoint of a seed; `owner` names the run and seed that may use it."""
     about = {name: getattr(checkpoint, name) for name in ("round", "epochs", "seconds", "state")}
-    flush_file(folder / paths.EVENTS)
+    atomic_io.flush_file(folder / paths.EVENTS)
     write_tensors(folder / paths.CHECKPOINT, checkpoint.arrays, {**about, "owner": owner})
 
 
@@ -150,7 +120,7 @@ def read_checkpoint(folder: Path, owner: str, round: int) -> Checkpoint | None:
     epochs, seconds, state = (about.get(name) for name in ("epochs", "seconds", "state"))
     if type(epochs) is not int or epochs < 0 or not isinstance(seconds, int | float) or not isinstance(state, dict):
         raise StoreError(f"{path} is damaged (it does not say how far the round is).")
-    if len(event_sizes(folder / paths.EVENTS, round)[1]) < epochs:
+    if len(checksums.event_sizes(folder / paths.EVENTS, round)[1]) < epochs:
         raise StoreError(f"{path} counts {epochs} epochs, more than events.jsonl holds.")
     return Checkpoint(round, epochs, float(seconds), arrays, state)
 
@@ -168,7 +138,7 @@ def drop_checkpoint(folder: Path, why: str = "") -> None:
     """Remove the checkpoint; write the reason `why`, if any, into the log."""
     path = folder / paths.CHECKPOINT
     if why:
-        append_line(folder / paths.LOG, f"The checkpoint is not used and its round starts again: {why}")
+        atomic_io.append_line(folder / paths.LOG, f"The checkpoint is not used and its round starts again: {why}")
     with writing(path):
         path.unlink(missing_ok=True)
 
@@ -183,14 +153,14 @@ def drop_after_last_whole_round(folder: Path, owner: str, aside: Aside) -> int:
     first, so that a kill here does no harm. `owner` says whose checkpoint may be used. Files that cannot be opened must
     have been moved aside before.
     """
-    check_owner(folder)
+    checksums.check_owner(folder)
     lines = table_lines(folder)
     written, following, finished = len(lines), sound_rounds(folder), finished_rounds(folder)
     if following < finished:
         for name in TEXTS:
             aside.copy(folder / name)
-    cut_checksums(folder, following)
-    cut_file(folder / paths.ROUNDS, sum(len(line) + 1 for line in lines[:following]))
+    checksums.cut_checksums(folder, following)
+    atomic_io.cut_file(folder / paths.ROUNDS, sum(len(line) + 1 for line in lines[:following]))
     for file in sorted(folder.iterdir()):
         number = paths.round_of(file.name)
         if number is not None and number >= following and (number < finished or number > written):
@@ -200,7 +170,7 @@ def drop_after_last_whole_round(folder: Path, owner: str, aside: Aside) -> int:
                 file.unlink()
     checkpoint = usable_checkpoint(folder, owner, following)
     drop_events(folder, following, checkpoint.epochs if checkpoint else 0)
-    add_checksums(folder, following)
+    checksums.add_checksums(folder, following)
     return following
 
 
@@ -208,18 +178,17 @@ def unusable(folder: Path) -> list[Path]:
     """Return the files of a seed that cannot be opened, and damaged checksums."""
     files = sorted(path for path in folder.iterdir() if paths.is_of_seed(path.name))
     bad = [path for path in files if not is_usable(path)]
-    checksums = folder / paths.CHECKSUMS
     try:
         checksums_in(folder)
     except StoreError:
-        bad += [] if checksums in bad else [checksums]
-    return bad
+        bad.append(folder / paths.CHECKSUMS)
+    return list(dict.fromkeys(bad))
 
 
 def drop_events(folder: Path, round: int, epochs: int = 0) -> None:
     """Cut the events back to rounds before `round` and `epochs` epochs of it."""
-    before, sizes = event_sizes(folder / paths.EVENTS, round)
-    cut_file(folder / paths.EVENTS, before + sum(sizes[:epochs]))
+    before, sizes = checksums.event_sizes(folder / paths.EVENTS, round)
+    atomic_io.cut_file(folder / paths.EVENTS, before + sum(sizes[:epochs]))
 
 
 class Fault(NamedTuple):
@@ -232,9 +201,8 @@ class Fault(NamedTuple):
 
 def round_faults(folder: Path) -> list[Fault]:
     """Return every damaged or missing file of finished rounds, by checksum. Opens every tensor file."""
-    lines, known = table_lines(folder), checksums_or_none(folder)
-    faults = [*_table_faults(folder / paths.ROUNDS, lines, known), *_event_faults(folder / paths.EVENTS, known)]
-    finished = finished_rounds(folder)
+    known, finished = checksums_or_none(folder), finished_rounds(folder)
+    faults = [*_table_faults(folder / paths.ROUNDS, known), *_event_faults(folder / paths.EVENTS, known)]
     tensors = (fault for number in range(finished) for fault in _tensor_faults(folder, number))
     return [*(fault for fault in faults if fault.round < finished), *tensors]
 
@@ -274,21 +242,32 @@ def name_rounds(first: int, finished: int) -> str:
     return f"round {first}" if first == finished - 1 else f"rounds {first} to {finished - 1}"
 
 
-def _table_faults(path: Path, lines: Sequence[bytes], known: Sequence[RoundChecksum]) -> Iterator[Fault]:
-    bad = next((number for number, line in enumerate(lines) if not _is_record(line, number, known)), None)
-    if bad is not None:
-        yield Fault(bad, path, f"is damaged in line {bad + 1}")
-    elif len(lines) < len(known):
+def _table_faults(path: Path, known: Sequence[RoundChecksum]) -> Iterator[Fault]:
+    lines = table_lines(path.parent)
+    for number, line in enumerate(lines):
+        try:
+            is_whole = RoundRecord.model_validate_json(line).round == number
+        except ValidationError:
+            is_whole = False
+        if not is_whole or (number < len(known) and not checksums.is_record(line, known[number])):
+            yield Fault(number, path, f"is damaged in line {number + 1}")
+            return
+    if len(lines) < len(known):
         wrong = f"lacks {name_rounds(len(lines), len(known))}" if os.path.lexists(path) else "is missing"
         yield Fault(len(lines), path, wrong)
 
 
 def _event_faults(path: Path, known: Sequence[RoundChecksum]) -> Iterator[Fault]:
+    first: int | None = None
     try:
         if known:
-            first = next((written.round for written in known if not holds_epochs(path, written)), None)
+            parts = ((each, checksums.part_of(path, each.start, each.end)) for each in known)
+            first = next((each.round for each, part in parts if atomic_io.crc(part) != each.events), None)
         else:
-            first = _round_of_first_damage(whole_lines(path)[0])
+            rounds = [round_of_event(line) for line in whole_lines(path)[0]]
+            # A line that cannot be read belongs to the round of the line before it.
+            damaged = rounds.index(None) if None in rounds else None
+            first = damaged and (rounds[damaged - 1] or 0)
     except StoreError:
         first = 0
     if first is not None:
@@ -296,42 +275,22 @@ def _event_faults(path: Path, known: Sequence[RoundChecksum]) -> Iterator[Fault]
         yield Fault(first, path, wrong)
 
 
-def _round_of_first_damage(lines: Sequence[bytes]) -> int | None:
-    """Return the round of the first unreadable line, None if all can be read."""
-    latest = 0
-    for line in lines:
-        number = round_of_event(line)
-        if number is None:
-            return latest
-        latest = number
-    return None
-
-
 def _tensor_faults(folder: Path, number: int) -> Iterator[Fault]:
-    masks, weights = paths.masks_file(folder, number), paths.weights_file(folder, number)
+    path, found = paths.masks_file(folder, number), None
     try:
-        found = read_masks(masks)
+        found = read_masks(path)
     except StoreError:
-        found = None
-        yield Fault(number, masks, damaged_or_missing(masks))
+        yield Fault(number, path, damaged_or_missing(path))
+    path = paths.weights_file(folder, number)
     try:
         if found is None:
-            read_tensors(weights, SEE_DOCTOR)
+            read_tensors(path, SEE_DOCTOR)
         else:
-            read_weights(weights, found)
+            read_weights(path, found)
     except StoreError:
-        yield Fault(number, weights, damaged_or_missing(weights))
+        yield Fault(number, path, damaged_or_missing(path))
 
 
 def damaged_or_missing(path: Path) -> str:
     """Say whether an unreadable file is damaged or missing."""
     return "is damaged" if path.exists() else "is missing"
-
-
-def _is_record(line: bytes, number: int, known: Sequence[RoundChecksum]) -> bool:
-    """Say whether a line of rounds.jsonl is the record of round `number`, as written."""
-    try:
-        record = RoundRecord.model_validate_json(line)
-    except ValidationError:
-        return False
-    return record.round == number and (number >= len(known) or is_record(line, known[number]))

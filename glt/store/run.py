@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from glt.config import RunConfig, canonical_json, make_config
 from glt.errors import ConfigError, StoreError, quoted
 from glt.formats import as_typed
-from glt.pretraining.config import PretrainConfig, make_pretrain_config
+from glt.pretraining.config import make_pretrain_config
 from glt.store import paths
 from glt.store.annotations import Annotation, Annotations, annotations_in, entry_name
 from glt.store.atomic_io import cached, check_schema, read_json, reading, replace_file, signed, unsigned
@@ -23,13 +24,8 @@ PART = re.compile(r"[\w.+@-]+")
 REMEDY = "restore it from a copy, or move the run's folder out of the store"
 
 Seed_co = TypeVar("Seed_co", bound=SeedFolder, covariant=True)
-
-
-class _Looked(NamedTuple):
-    """The started seeds of a folder; `is_all` if none may start unnoticed."""
-
-    started: list[int]
-    is_all: bool
+FolderT = TypeVar("FolderT", bound="RunFolder[Any]")
+ConfigT = TypeVar("ConfigT", bound=Configuration)
 
 
 class RunFolder(ABC, Generic[Seed_co]):
@@ -47,7 +43,27 @@ class RunFolder(ABC, Generic[Seed_co]):
         # The store through which the run was opened; its folder may be elsewhere.
         self.annotated_in = path.parent
         self._writable = writable and not self.is_example
-        self._looked = cached(self._look, lasts=lambda looked: looked.is_all)
+        # Seeds that were made but not started may start without a change of the folder.
+        self._looked = cached(self._look, lasts=lambda looked: looked[0] == looked[1])
+
+    @classmethod
+    def open(cls: type[FolderT], path: Path, writable: bool = True) -> FolderT:
+        """Open a folder; raises StoreError if config.json is missing, damaged, newer or edited."""
+        return cls.from_document(path, read_document(path / paths.CONFIG), writable)
+
+    @classmethod
+    def from_document(cls: type[FolderT], path: Path, document: Mapping[str, Any], writable: bool = True) -> FolderT:
+        """Open a folder whose config.json holds `document`; raises StoreError as `open` does."""
+        config = cls.read_settings(path / paths.CONFIG, document)
+        check_name(path.resolve().name, config)
+        # Settings that are not in the folder's name are covered by a checksum.
+        unsigned(path / paths.CONFIG, document, REMEDY)
+        return cls(path, config, writable)
+
+    @classmethod
+    @abstractmethod
+    def read_settings(cls, path: Path, document: Mapping[str, Any], remedy: str = REMEDY) -> Configuration:
+        """Return the settings in `document`, a config.json; raises StoreError for another kind, or damage."""
 
     @abstractmethod
     def seed(self, seed: int) -> Seed_co:
@@ -55,13 +71,13 @@ class RunFolder(ABC, Generic[Seed_co]):
 
     def seeds(self) -> list[int]:
         """Return the seeds that were started, in ascending order."""
-        return list(self._looked(self.path).started)
+        return list(self._looked(self.path)[0])
 
-    def _look(self, path: Path) -> _Looked:
+    def _look(self, path: Path) -> tuple[list[int], list[int]]:
+        """Return the seeds that were started, and all that have a folder."""
         with reading(path, REMEDY):
             found = sorted(seed for each in path.iterdir() if (seed := paths.seed_of(each.name)) is not None)
-        started = [seed for seed in found if self.seed(seed).was_started()]
-        return _Looked(started, started == found)
+        return [seed for seed in found if self.seed(seed).was_started()], found
 
     def existing_seed(self, seed: int | None = None) -> Seed_co:
         """Return a started seed, by default the first; raises StoreError that lists the seeds."""
@@ -110,21 +126,14 @@ def _annotation_of(run: AnyRun, known: Annotations) -> Annotation:
     return known.of(entry_name(run.annotated_in, known.entries, run.annotation_key))
 
 
-def folder_size(folder: Path) -> int:
+def folder_size(folder: str | Path) -> int:
     """Return the bytes in all files below `folder`, without following symbolic links."""
-    return sum(_sizes(os.fspath(folder)))
-
-
-def _sizes(folder: str) -> Iterator[int]:
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    yield from _sizes(entry.path)
-                else:
-                    yield entry.stat(follow_symlinks=False).st_size
-    except FileNotFoundError:
-        return
+    size = 0
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            size += folder_size(entry.path) if is_folder else entry.stat(follow_symlinks=False).st_size
+    return size
 
 
 # A config.json without a kind is a run's.
@@ -137,54 +146,39 @@ class Run(RunFolder[SeedRun]):
     verb = "run"
     config: RunConfig
 
-    def __init__(self, path: Path, config: RunConfig, writable: bool = True) -> None:
-        super().__init__(path, config, writable)
-
     @classmethod
-    def open(cls, path: Path, writable: bool = True) -> Run:
-        """Open a run folder; raises StoreError if config.json is missing, damaged, newer or edited."""
-        return cls.from_document(path, read_document(path / paths.CONFIG), writable)
-
-    @classmethod
-    def from_document(cls, path: Path, document: Mapping[str, Any], writable: bool = True) -> Run:
-        """Open a run folder whose config.json holds `document`; raises StoreError as `open` does."""
-        config = _run_config(path / paths.CONFIG, document, REMEDY)
-        check_config(path, document, config)
-        return cls(path, config, writable)
+    def read_settings(cls, path: Path, document: Mapping[str, Any], remedy: str = REMEDY) -> RunConfig:
+        """Return the settings in a run's config.json; raises StoreError if they cannot be used."""
+        if document.get(KIND, RUN) != RUN:
+            raise StoreError(
+                f"{path.parent.name} is a {document[KIND]} run, which has no rounds: name one with rounds, for example "
+                "one that starts from it."
+            )
+        return settings_in(path, document, make_config, remedy)
 
     def seed(self, seed: int) -> SeedRun:
         """Return one seed of the run; its folder need not exist yet."""
         return SeedRun(self.path, seed, self.config, self._writable)
 
 
-def read_config(folder: Path) -> RunConfig:
-    """Return the configuration of a run folder; raises StoreError if it cannot be used."""
-    return read_config_file(folder / paths.CONFIG, REMEDY)
+def read_config(path: Path) -> RunConfig:
+    """Return the configuration in a run's folder, or in a file like config.json; raises StoreError if damaged."""
+    remedy = REMEDY if path.is_dir() else "name the config.json of a run, or its folder"
+    file = path / paths.CONFIG if path.is_dir() else path
+    return Run.read_settings(file, read_document(file, remedy), remedy)
 
 
-def read_config_file(path: Path, remedy: str = "name the config.json of a run, or its folder") -> RunConfig:
-    """Return the configuration in a file like config.json; raises StoreError as `read_config`."""
-    return _run_config(path, read_document(path, remedy), remedy)
-
-
-def _run_config(path: Path, document: Mapping[str, Any], remedy: str) -> RunConfig:
-    if document.get(KIND, RUN) != RUN:
-        raise StoreError(
-            f"{path.parent.name} is a {document[KIND]} run, which has no rounds: name one with rounds, for example one "
-            "that starts from it."
-        )
+def settings_in(
+    path: Path, document: Mapping[str, Any], make: Callable[[dict[str, Any]], ConfigT], remedy: str
+) -> ConfigT:
+    """Return what `make` makes of the settings in a config.json; raises StoreError if they are damaged."""
+    settings = document.get("config")
     try:
-        return make_config(settings_in(document))
+        if not isinstance(settings, dict):
+            raise ConfigError("it holds no settings")
+        return make(settings)
     except ConfigError as error:
         raise StoreError(f"{path} is damaged ({str(error).rstrip('.')}): {remedy}.") from None
-
-
-def settings_in(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings in a config.json; raises ConfigError without any."""
-    settings = document.get("config")
-    if not isinstance(settings, dict):
-        raise ConfigError("it holds no settings")
-    return settings
 
 
 def read_document(path: Path, remedy: str = REMEDY) -> dict[str, Any]:
@@ -201,27 +195,18 @@ def finished_rounds(run: Run) -> int:
     return sum(run.seed(seed).whole_rounds() for seed in run.seeds())
 
 
-def check_config(folder: Path, document: Mapping[str, Any], config: RunConfig | PretrainConfig) -> None:
-    """Raise StoreError if a config.json belongs to another folder or was edited.
-
-    Settings that are not in the folder's name are covered by a checksum.
-    """
-    check_name(folder.resolve().name, config)
-    unsigned(folder / paths.CONFIG, document, REMEDY)
-
-
-def write_config(folder: Path, config: RunConfig | PretrainConfig, kind: str = RUN) -> None:
+def write_config(folder: Path, config: Configuration, kind: str = RUN) -> None:
     """Write the configuration of a run folder."""
     document = {"schema": paths.SCHEMA, "config": config.model_dump(mode="json")}
     document |= {} if kind == RUN else {KIND: kind}
     replace_file(folder / paths.CONFIG, canonical_json(signed(document)).encode())
 
 
-def run_name(config: RunConfig | PretrainConfig) -> str:
+def run_name(config: Configuration) -> str:
     """Return "<dataset>-<task>-<model>-<method>-<hash8>"; raises ConfigError for an unknown method.
 
-    >>> run_name(PretrainConfig()).rsplit("-", 1)[0]
-    'cora-node-gcn-graphcl'
+    >>> run_name(RunConfig()).rsplit("-", 1)[0]
+    'cora-node-gcn-ugs'
     """
     parts = (config.dataset, config.task, config.model, config.method)
     for part in parts:
@@ -243,7 +228,7 @@ def owner_of(folder: Path) -> str | None:
         return None
 
 
-def check_name(name: str, config: RunConfig | PretrainConfig) -> None:
+def check_name(name: str, config: Configuration) -> None:
     """Raise StoreError unless `name` is the name of a run with `config`."""
     try:
         expected = run_name(config)

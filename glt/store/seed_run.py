@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,77 +22,26 @@ from glt.errors import StoreError
 from glt.formats import as_typed
 from glt.masks import EdgeMask, Masks
 from glt.pretraining.config import PretrainConfig
-from glt.store import paths
-from glt.store.atomic_io import (
-    SEE_DOCTOR,
-    append_line,
-    cached,
-    flush_file,
-    make_folder,
-    overwrite_file,
-    read_json,
-    reading,
-    refuse_link,
-    replace_file,
-    signed,
-    unsigned,
-)
+from glt.store import atomic_io, paths, recovery, tensors
+from glt.store.atomic_io import SEE_DOCTOR, cached, reading, replace_file
 from glt.store.checksums import add_checksums, checksums_in, count_lines, last_round, read_rounds
 from glt.store.compact import CompactMasks
 from glt.store.events import EventFile
 from glt.store.locks import ACTIVE, concluded, locked
 from glt.store.records import Event, RoundRecord, Status
-from glt.store.recovery import (
-    Aside,
-    Checkpoint,
-    drop_after_last_whole_round,
-    drop_checkpoint,
-    drop_events,
-    read_checkpoint,
-    sound_rounds,
-    unusable,
-    usable_checkpoint,
-    write_checkpoint,
-)
-from glt.store.tensors import (
-    Floats,
-    checksum,
-    content_hash,
-    holds_ranks,
-    read_edge_mask,
-    read_edge_scores,
-    read_masks,
-    read_tensors,
-    read_weights,
-    write_masks,
-    write_tensors,
-    write_weights,
-)
+from glt.store.recovery import Aside, Checkpoint
+from glt.store.tensors import Floats
 
+Configuration = RunConfig | PretrainConfig
 
-class Configuration(Protocol):
-    """What the settings of every run have in common."""
-
-    @property
-    def dataset(self) -> str:
-        """Name of the data set."""
-
-    @property
-    def task(self) -> str:
-        """Name of the task."""
-
-    def canonical_json(self) -> str:
-        """Return all settings as JSON with sorted keys."""
-
-
-_written_status = cached(lambda path: Status.model_validate(read_json(path, SEE_DOCTOR)))
+_written_status = cached(lambda path: Status.model_validate(atomic_io.read_json(path, SEE_DOCTOR)))
 
 
 def _read_environment(path: Path) -> dict[str, Any]:
-    found = read_json(path, SEE_DOCTOR)
+    found = atomic_io.read_json(path, SEE_DOCTOR)
     if not isinstance(found, dict):
         raise StoreError(f"{path} is damaged (no JSON object): {SEE_DOCTOR}.")
-    return unsigned(path, found, SEE_DOCTOR)
+    return atomic_io.unsigned(path, found, SEE_DOCTOR)
 
 
 _written_environment = cached(_read_environment)
@@ -134,15 +83,12 @@ class SeedFolder(ABC):
 
     @abstractmethod
     def drop_unfinished(self, aside: Aside | None = None) -> int:
-        """Clear unfinished parts and return how many are whole: rounds, or the one result.
-
-        Damaged files are moved to `aside`, by default a folder of the run.
-        """
+        """Clear unfinished parts, move damaged files to `aside` (default: in the run), return how many are whole."""
 
     def _move_unusable(self, aside: Aside | None) -> Aside:
         """Move files that cannot be opened, and a damaged environment.json, aside; return where."""
         aside = aside or Aside(self.path.parent)
-        for path in unusable(self.path):
+        for path in recovery.unusable(self.path):
             aside.move(path)
         try:
             self.environment()
@@ -169,7 +115,10 @@ class SeedFolder(ABC):
         try:
             status = concluded(_written_status(path), self.lock_path)
         except (StoreError, ValidationError):
-            return self._status_by_files(f"{path} is {'damaged' if path.exists() else 'missing'}: {SEE_DOCTOR}.")
+            if self.is_complete():
+                return Status(state="done", seed=self.seed)
+            fault = f"{path} is {'damaged' if path.exists() else 'missing'}: {SEE_DOCTOR}."
+            return Status(state="lost", seed=self.seed, error=fault)
         extended = status.state == "done" and not self.is_complete()
         return status.model_copy(update={"state": "stopped"}) if extended else status
 
@@ -200,10 +149,7 @@ class SeedFolder(ABC):
             return {}
 
     def data_hash(self) -> str | None:
-        """Return the content hash of the data set the computation began with, None if unknown.
-
-        Hashes of earlier versions are translated to today's.
-        """
+        """Return the content hash of the data set the computation began with, as today's version makes it, if known."""
         known = self.known_environment().get("data_hash")
         return current_hash(known) if isinstance(known, str) else None
 
@@ -215,13 +161,10 @@ class SeedFolder(ABC):
     def make(self) -> None:
         """Make the folder; raises StoreError if it cannot be written or belongs to an example."""
         self._writing()
-        make_folder(self.path)
+        atomic_io.make_folder(self.path)
 
     def write_status(self, status: Status) -> None:
-        """Replace the status; readers see the old or the new one.
-
-        On a full disk the old file is overwritten, so that the error can still be reported.
-        """
+        """Replace the status; on a full disk it is overwritten, so that the error can still be reported."""
         self._writing()
         path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
         try:
@@ -229,31 +172,23 @@ class SeedFolder(ABC):
         except StoreError:
             if not path.exists():
                 raise
-            overwrite_file(path, content)
+            atomic_io.overwrite_file(path, content)
 
     def write_environment(self, environment: Mapping[str, Any]) -> None:
         """Write what computes: versions, threads, device, git revision, data hash."""
         self._writing()
-        replace_file(self.path / paths.ENVIRONMENT, canonical_json(signed(environment)).encode())
-
-    def _status_by_files(self, fault: str) -> Status:
-        if self.is_complete():
-            return Status(state="done", seed=self.seed)
-        return Status(state="lost", seed=self.seed, error=fault)
+        replace_file(self.path / paths.ENVIRONMENT, canonical_json(atomic_io.signed(environment)).encode())
 
     def _writing(self) -> None:
         if not self._writable or self.is_example:
             raise StoreError(f"{self.path} is read-only: choose a store of your own with --store.")
-        refuse_link(self.path.parent, self.path)
+        atomic_io.refuse_link(self.path.parent, self.path)
 
 
 class SeedRun(SeedFolder):
     """One seed of a run: reading, and writing by its worker."""
 
     config: RunConfig
-
-    def __init__(self, run: Path, seed: int, config: RunConfig, writable: bool = True) -> None:
-        super().__init__(run, seed, config, writable)
 
     def was_started(self) -> bool:
         """Say whether a worker was ever started for this seed."""
@@ -296,7 +231,7 @@ class SeedRun(SeedFolder):
 
     def sound_rounds(self) -> int:
         """Return how many rounds, from 0 on, can be read; opens every tensor file. A resume continues there."""
-        return sound_rounds(self.path)
+        return recovery.sound_rounds(self.path)
 
     def is_sound(self) -> bool:
         """Say whether every round the config asks for can be read, and theta_0."""
@@ -313,17 +248,13 @@ class SeedRun(SeedFolder):
 
     def masks(self, round: int) -> Masks:
         """Return both masks after `round`; round 0 keeps everything. Raises StoreError without it."""
-        if self.is_example:
-            return self._compact.masks(round)
-        self._require(round)
-        return read_masks(paths.masks_file(self.path, round))
+        return self._compact.masks(round) if self.is_example else tensors.read_masks(self._masks_file(round))
 
     def edge_mask(self, round: int) -> EdgeMask:
         """Return the edge mask after `round`, as `masks`, without the weight masks."""
         if self.is_example:
             return self._compact_edges.edge_mask(round)
-        self._require(round)
-        return read_edge_mask(paths.masks_file(self.path, round))
+        return tensors.read_edge_mask(self._masks_file(round))
 
     def edge_scores(self, round: int) -> Floats | None:
         """Return the scores of the edge entries that `round` could prune; None without any.
@@ -332,39 +263,28 @@ class SeedRun(SeedFolder):
         """
         if self.is_example:
             return self._compact_edges.edge_scores(round)
-        self._require(round)
-        return read_edge_scores(paths.masks_file(self.path, round))
+        return tensors.read_edge_scores(self._masks_file(round))
 
     def holds_ranks(self, round: int) -> bool:
-        """Say whether the edge scores of a round are ranks in [0, 1) with 256 steps.
-
-        Examples and masks with more than a million entries have ranks; others have scores in half precision.
-        """
-        if self.is_example:
-            return True
-        self._require(round)
-        return holds_ranks(paths.masks_file(self.path, round))
+        """Say whether the edge scores of a round are ranks in [0, 1) with 256 steps, as in examples and large masks."""
+        return self.is_example or tensors.holds_ranks(self._masks_file(round))
 
     def weights(self, round: int) -> dict[str, Floats]:
-        """Return all tensors at the best-validation epoch of `round`, zeros where pruned.
-
-        Raises StoreError for examples.
-        """
+        """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""
         self._refuse_for_example("weights")
-        return read_weights(paths.weights_file(self.path, round), self.masks(round))
+        return tensors.read_weights(paths.weights_file(self.path, round), self.masks(round))
 
     def bytes_on_disk(self, round: int) -> int:
         """Return the size of a round's masks and surviving weights; StoreError for examples."""
         self._refuse_for_example("weights")
-        self._require(round)
-        files = [file(self.path, round) for file in (paths.masks_file, paths.weights_file)]
+        files = (self._masks_file(round), paths.weights_file(self.path, round))
         with reading(self.path, SEE_DOCTOR):
             return sum(file.stat().st_size for file in files)
 
     def theta0(self) -> dict[str, Floats]:
         """Return the initial tensors, to which rewinding returns (theta_0); StoreError for examples."""
         self._refuse_for_example("theta_0")
-        return read_tensors(self.path / paths.INIT, SEE_DOCTOR)[0]
+        return tensors.read_tensors(self.path / paths.INIT, SEE_DOCTOR)[0]
 
     def has_theta0(self) -> bool:
         """Say whether theta_0 can be read."""
@@ -381,14 +301,14 @@ class SeedRun(SeedFolder):
     def _compact_edges(self) -> CompactMasks:
         return CompactMasks.read(self.path / paths.COMPACT_MASKS, weights=False)
 
-    def _require(self, round: int) -> None:
+    def _masks_file(self, round: int) -> Path:
+        """Return the file with the masks of a round; raises StoreError without it."""
         if not 0 <= round < self.whole_rounds():
-            self.rounds()
-            raise StoreError(
-                f"{self.path} holds no round {round}: its finished rounds are 0 to {self.whole_rounds() - 1}."
-                if self.whole_rounds()
-                else f"{self.path} holds no finished round yet: wait for round 0, or resume the run."
-            )
+            if not self.rounds():
+                raise StoreError(f"{self.path} holds no finished round yet: wait for round 0, or resume the run.")
+            last = self.whole_rounds() - 1
+            raise StoreError(f"{self.path} holds no round {round}: its finished rounds are 0 to {last}.")
+        return paths.masks_file(self.path, round)
 
     def _refuse_for_example(self, what: str) -> None:
         if self.is_example:
@@ -400,21 +320,26 @@ class SeedRun(SeedFolder):
     # Writing, by the worker only
 
     def write_init(self, theta0: Mapping[str, NDArray[Any]]) -> None:
-        """Write theta_0 once; raises StoreError if the folder holds a different one."""
+        """Write theta_0 once; raises StoreError if the seed began with a different one, as far as known."""
         self._writing()
         arrays = {name: np.asarray(values, dtype=np.float32) for name, values in theta0.items()}
-        if not self._is_theta0(arrays):
+        if self.has_theta0():
+            is_same = tensors.checksum(self.theta0()) == tensors.checksum(arrays)
+        else:
+            known = checksums_in(self.path)
+            is_same = not known or known[0].init in ("", tensors.content_hash(arrays, {"seed": self.seed}))
+        if not is_same:
             raise StoreError(
                 f"{self.path / paths.INIT} is not the initialisation this version makes from seed {self.seed}: "
                 "resume with the versions in environment.json, or start the run in another store."
             )
-        write_tensors(self.path / paths.INIT, arrays, {"seed": self.seed})
+        tensors.write_tensors(self.path / paths.INIT, arrays, {"seed": self.seed})
 
     def append_event(self, event: Event) -> None:
         """Append one epoch; a loss that is not finite is written as null."""
         if event.loss is not None and not math.isfinite(event.loss):
             event = event.model_copy(update={"loss": None})
-        append_line(self.path / paths.EVENTS, canonical_json(event.model_dump(mode="json")))
+        atomic_io.append_line(self.path / paths.EVENTS, canonical_json(event.model_dump(mode="json")))
 
     def write_round(
         self,
@@ -427,22 +352,22 @@ class SeedRun(SeedFolder):
         self._writing()
         if record.round != self.whole_rounds():
             raise ValueError(f"round {record.round} cannot follow {self.whole_rounds()} whole rounds")
-        write_weights(paths.weights_file(self.path, record.round), weights, masks)
-        write_masks(paths.masks_file(self.path, record.round), masks, edge_scores)
-        flush_file(self.path / paths.EVENTS)
-        append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
+        tensors.write_weights(paths.weights_file(self.path, record.round), weights, masks)
+        tensors.write_masks(paths.masks_file(self.path, record.round), masks, edge_scores)
+        atomic_io.flush_file(self.path / paths.EVENTS)
+        atomic_io.append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
         add_checksums(self.path, record.round + 1)
-        drop_checkpoint(self.path)
+        recovery.drop_checkpoint(self.path)
 
     def log(self, line: str) -> None:
         """Append a line to the log."""
         self._writing()
-        append_line(self.path / paths.LOG, line)
+        atomic_io.append_line(self.path / paths.LOG, line)
 
     def checkpoint_fault(self) -> str:
         """Say why the checkpoint cannot be used; "" if it can, or there is none."""
         try:
-            read_checkpoint(self.path, self._owner, self.whole_rounds())
+            recovery.read_checkpoint(self.path, self._owner, self.whole_rounds())
         except StoreError as error:
             return str(error).removeprefix(f"{self.path / paths.CHECKPOINT} ").rstrip(".").split(": ")[0]
         return ""
@@ -450,53 +375,42 @@ class SeedRun(SeedFolder):
     def write_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Replace the checkpoint of the unfinished round."""
         self._writing()
-        write_checkpoint(self.path, self._owner, checkpoint)
+        recovery.write_checkpoint(self.path, self._owner, checkpoint)
 
     def checkpoint(self) -> Checkpoint | None:
         """Return the checkpoint of the unfinished round after `drop_unfinished`, None to start it anew."""
         self._writing()
-        return usable_checkpoint(self.path, self._owner, self.whole_rounds())
+        return recovery.usable_checkpoint(self.path, self._owner, self.whole_rounds())
 
     def drop_checkpoint(self, why: str) -> None:
         """Let the unfinished round start anew; write the reason into the log."""
         self._writing()
-        drop_checkpoint(self.path, why)
-        drop_events(self.path, self.whole_rounds())
+        recovery.drop_checkpoint(self.path, why)
+        recovery.drop_events(self.path, self.whole_rounds())
 
     def drop_unfinished(self, aside: Aside | None = None) -> int:
         """Clear what a resume cannot use and return the number of the next round.
 
-        Whole rounds stay, and of the next round a checkpoint with its events. Damaged files, and finished rounds after
-        them, are moved to `aside`, by default a folder of the run.
+        Of that round a checkpoint with its events stays. Damaged files and finished rounds after them move to `aside`.
         """
         self._writing()
         if not self.path.exists():
             return 0
-        return drop_after_last_whole_round(self.path, self._owner, self._move_unusable(aside))
+        return recovery.drop_after_last_whole_round(self.path, self._owner, self._move_unusable(aside))
 
     @property
     def _owner(self) -> str:
         """Owner of a checkpoint: the settings that shape a round, and the seed."""
         return f"{fingerprint(self.config)} seed {self.seed}"
 
-    def _is_theta0(self, arrays: Mapping[str, Floats]) -> bool:
-        """Say whether these are the tensors the seed began with, as far as known."""
-        if self.has_theta0():
-            return checksum(self.theta0()) == checksum(arrays)
-        known = checksums_in(self.path)
-        return not known or known[0].init in ("", content_hash(arrays, {"seed": self.seed}))
 
-
-def fingerprint(config: RunConfig | PretrainConfig) -> str:
+def fingerprint(config: Configuration) -> str:
     """Return SHA-256 (hex) of the settings that shape a round, and the schema version.
 
     `rounds` is left out, because more rounds extend a run, and so are settings that the method ignores.
     """
-    shaping = config.model_dump(mode="json", exclude=_shapes_nothing(config))
-    return hashlib.sha256(canonical_json({**shaping, "schema": paths.SCHEMA}).encode()).hexdigest()
-
-
-def _shapes_nothing(config: RunConfig | PretrainConfig) -> set[str]:
     from glt.methods import METHODS
 
-    return {"rounds", *METHODS.get(config.method).ignores} if isinstance(config, RunConfig) else set()
+    ignored = {"rounds", *METHODS.get(config.method).ignores} if isinstance(config, RunConfig) else set()
+    shaping = config.model_dump(mode="json", exclude=ignored)
+    return hashlib.sha256(canonical_json({**shaping, "schema": paths.SCHEMA}).encode()).hexdigest()

@@ -7,7 +7,7 @@ import difflib
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -50,16 +50,18 @@ def sources_of(config: RunConfig) -> list[str]:
     return list(dict.fromkeys(name for name in named if name is not None))
 
 
-def readers_of(name: str, runs: Iterable[AnyRun]) -> list[Run]:
-    """Return the runs that need the run `name`."""
-    return [run for run in runs if isinstance(run, Run) and name in sources_of(run.config)]
-
-
 def check_unread(name: str, readers: Sequence[Run]) -> None:
     """Raise StoreError if a run that needs this one is running or incomplete."""
-    waiting = {run.name: state for run in readers if (state := _unfinished(run))}
+    waiting = []
+    for run in readers:
+        seeds = [run.seed(seed) for seed in run.seeds()]
+        at_work = [one.seed for one in seeds if one.is_at_work()]
+        lacking = [one.seed for one in seeds if one.seed not in at_work and not one.is_complete()]
+        states = ((at_work, "running"), (lacking, "not complete"))
+        if state := ", ".join(f"{listing(numbers)} {words}" for numbers, words in states if numbers):
+            waiting.append(f"{run.name} ({state})")
     if waiting:
-        who = " and ".join(f"{reader} ({state})" for reader, state in waiting.items())
+        who = " and ".join(waiting)
         them, need = ("it", "needs") if len(waiting) == 1 else ("them", "need")
         raise StoreError(
             f"{name} cannot be deleted, because {who} still {need} it: let {them} finish (`{as_typed('resume')}` "
@@ -72,10 +74,10 @@ def readers_left(name: str, readers: Sequence[Run]) -> str:
     if not readers:
         return ""
     who = ", ".join(run.name for run in readers)
-    one = len(readers) == 1
+    need, are, their = ("needs", "is", "its") if len(readers) == 1 else ("need", "are", "their")
     return (
-        f"{who} {'needs' if one else 'need'} {name} and {'is' if one else 'are'} complete: {'its' if one else 'their'} "
-        f"rounds stay, but none can be added or computed again without it."
+        f"{who} {need} {name} and {are} complete: {their} rounds stay, but none can be added or computed again "
+        "without it."
     )
 
 
@@ -91,26 +93,12 @@ def _all_sources(name: str, known: Mapping[str, AnyRun]) -> set[str]:
     return set(direct).union(*(_all_sources(each, known) for each in direct))
 
 
-def _unfinished(run: Run) -> str:
-    """Say which seeds are running and which are not complete, "" if all are."""
-    seeds = [run.seed(seed) for seed in run.seeds()]
-    at_work = [one.seed for one in seeds if one.is_at_work()]
-    lacking = [one.seed for one in seeds if one.seed not in at_work and not one.is_complete()]
-    parts = [f"{listing(at_work)} running" if at_work else "", f"{listing(lacking)} not complete" if lacking else ""]
-    return ", ".join(filter(None, parts))
-
-
 # A run may be deleted, computed again and deleted again: the greatest number is the newest.
 NUMBERED = re.compile(r"(?P<name>.+)\.(?P<number>[1-9]\d{0,17})")
 
 # Whatever else a folder may hold one day gets a line here.
 KnownRun = Run | Pretraining
 KINDS: dict[str, type[Run] | type[Pretraining]] = {RUN: Run, PRETRAINING: Pretraining}
-
-
-def known_folder(path: Path, writable: bool = True) -> KnownRun:
-    """Open a run as `open_folder`, cached until its config.json changes."""
-    return (_WRITABLE if writable else _READ_ONLY)(paths.inside(path, paths.CONFIG))
 
 
 def open_folder(path: Path, writable: bool = True) -> KnownRun:
@@ -131,25 +119,22 @@ def remedy_without_config(folder: Path) -> str:
     copies = sorted((folder / paths.ASIDE).glob(f"*/{paths.CONFIG}*"))
     if not copies:
         return REMEDY
-    if not _tells_settings(copies[-1], folder.name):
-        return (
-            f"the damaged one is {copies[-1]}; start a run with the settings it had ({as_typed('run')}), which "
-            "continues from the rounds on disk"
-        )
-    again = as_typed("run", "--config", copies[-1], "--store", folder.parent)
-    return f"the damaged one is {copies[-1]}, and its settings match the folder's name: `{again}` continues with them"
+    with suppress(StoreError, ConfigError, KeyError, TypeError):
+        if run_name(make_config(read_json(copies[-1], "")["config"])) == folder.name:
+            again = as_typed("run", "--config", copies[-1], "--store", folder.parent)
+            match = f"the damaged one is {copies[-1]}, and its settings match the folder's name"
+            return f"{match}: `{again}` continues with them"
+    return (
+        f"the damaged one is {copies[-1]}; start a run with the settings it had ({as_typed('run')}), which "
+        "continues from the rounds on disk"
+    )
 
 
-def _tells_settings(copy: Path, name: str) -> bool:
-    """Say whether the settings in a damaged file match a run's name."""
-    try:
-        return run_name(make_config(read_json(copy, "")["config"])) == name
-    except (StoreError, ConfigError, KeyError, TypeError):
-        return False
-
-
-_WRITABLE = cached(lambda config: open_folder(config.parent, writable=True))
-_READ_ONLY = cached(lambda config: open_folder(config.parent, writable=False))
+# Whether a store may be written, to a cache of the runs opened in it by their config.json.
+_OPENED = {
+    True: cached(lambda config: open_folder(config.parent, writable=True)),
+    False: cached(lambda config: open_folder(config.parent, writable=False)),
+}
 
 
 AnyKind = TypeVar("AnyKind", bound=KnownRun)
@@ -186,11 +171,13 @@ class Store:
 
     def contents(self) -> Contents:
         """Return everything in the store, by name."""
-        opened = [(folder, self._open(folder)) for folder in self.folders()]
-        return Contents(
-            [run for _, run in opened if not isinstance(run, StoreError)],
-            [(folder, str(error)) for folder, error in opened if isinstance(error, StoreError)],
-        )
+        contents = Contents([], [])
+        for folder in self.folders():
+            try:
+                contents.every.append(_OPENED[self.writable](paths.inside(folder, paths.CONFIG)))
+            except StoreError as error:
+                contents.damaged.append((folder, str(error)))
+        return contents
 
     def runs(self) -> list[Run]:
         """Return all runs with rounds that can be opened, by name."""
@@ -200,19 +187,12 @@ class Store:
         """Return all pre-training runs that can be opened, by name."""
         return self.contents().pretrainings
 
-    def all_runs(self) -> list[KnownRun]:
-        """Return all runs of any kind that can be opened, by name."""
-        return self.contents().every
-
     def damaged(self) -> list[tuple[Path, str]]:
         """Return the folders that cannot be opened, each with its error."""
         return self.contents().damaged
 
     def find(self, name: str, asking: str = "") -> Run:
-        """Return a run by name, "examples/NAME" or path; raises StoreError with similar names.
-
-        A pre-training is refused. `asking` names the run that needs this one, which is not suggested.
-        """
+        """Return a run by name, "examples/NAME" or path; raises StoreError with similar names, but not `asking`."""
         return self._found(Run.open, name, asking)
 
     def find_pretraining(self, name: str, asking: str = "") -> Pretraining:
@@ -224,17 +204,19 @@ class Store:
         return self._found(open_folder, name)
 
     def create(self, config: RunConfig) -> Run:
-        """Return the run with `config`, made if it is new; more rounds extend it.
-
-        Raises StoreError if the store cannot be written or holds a run of that name with other settings.
-        """
-        folder, is_new = self._made(config, RUN)
-        run = Run(folder, config) if is_new else Run.open(folder)
-        return run if run.is_example or config.rounds <= run.config.rounds else self._extend(run, config.rounds)
+        """Return the run with `config`, made if new, extended if longer; raises StoreError if that is impossible."""
+        run = Run.open(self._made(config, RUN))
+        if run.is_example or config.rounds <= run.config.rounds:
+            return run
+        with self._writing_config(run.path):
+            # Somebody may have extended it further in the meantime.
+            longer = run.config.model_copy(update={"rounds": max(config.rounds, read_config(run.path).rounds)})
+            write_config(run.path, longer)
+        return Run(run.path, longer)
 
     def create_pretraining(self, config: PretrainConfig) -> Pretraining:
         """Return the pre-training run with `config`, made if new; raises StoreError as `create`."""
-        return Pretraining.open(self._made(config, PRETRAINING)[0])
+        return Pretraining.open(self._made(config, PRETRAINING))
 
     def size_bytes(self) -> int:
         """Return the bytes in all files of the store, its trash included."""
@@ -278,17 +260,22 @@ class Store:
             raise StoreError(
                 f"{folder} is not a folder of the store {self.root}, so it is left alone: delete it by hand."
             )
-        if busy := _seeds_at_work(folder):
-            raise StoreError(f"The run {folder.name} is running (seed {busy[0]}): stop it, then delete it.")
+        with reading(folder, "allow it to be read, then delete it"):
+            seeds = sorted(seed for path in folder.iterdir() if (seed := paths.seed_of(path.name)) is not None)
+        for seed in seeds:
+            if is_locked(paths.seed_folder(folder, seed) / paths.LOCK):
+                raise StoreError(f"The run {folder.name} is running (seed {seed}): stop it, then delete it.")
         check_unread(folder.name, self.readers(folder.name))
         trash = self._trash()
         make_folder(trash)
+        matches = [match for path in trash.iterdir() if (match := NUMBERED.fullmatch(path.name)) is not None]
+        newest = max((int(match["number"]) for match in matches if match["name"] == folder.name), default=0)
         with writing(trash):
-            folder.rename(_free_name(trash, folder.name))
+            folder.rename(trash / f"{folder.name}.{newest + 1}")
 
     def readers(self, name: str) -> list[Run]:
         """Return the runs of the store that need the run `name`: its masks, or its first layer."""
-        return readers_of(name, self.runs())
+        return [run for run in self.runs() if name in sources_of(run.config)]
 
     def set_aside(self) -> list[Path]:
         """Return the folders that repairs move files to; they may not exist."""
@@ -350,7 +337,8 @@ class Store:
 
     def _newest_trashed(self) -> dict[str, Path]:
         """Return the newest folder in the trash of each run, by name."""
-        numbered = [(match, path) for path in self.trashed() if (match := _numbered(path)) is not None]
+        folders = [path for path in self.trashed() if path.is_dir() and not path.is_symlink()]
+        numbered = [(match, path) for path in folders if (match := NUMBERED.fullmatch(path.name)) is not None]
         return {match["name"]: path for match, path in sorted(numbered, key=lambda found: int(found[0]["number"]))}
 
     def _found(self, open_: Callable[[Path, bool], AnyKind], name: str, asking: str = "") -> AnyKind:
@@ -358,23 +346,15 @@ class Store:
         run.annotated_in = self.root
         return run
 
-    def _made(self, config: RunConfig | PretrainConfig, kind: str) -> tuple[Path, bool]:
-        """Return the folder of the run with `config`, and whether it is new."""
+    def _made(self, config: RunConfig | PretrainConfig, kind: str) -> Path:
+        """Return the folder of the run with `config`, made if it is new."""
         self._writing()
         folder = self.root / run_name(config)
         refuse_link(folder)
-        if (folder / paths.CONFIG).exists():
-            return folder, False
-        with self._writing_config(folder):
-            write_config(folder, config, kind)
-        return folder, True
-
-    def _extend(self, run: Run, rounds: int) -> Run:
-        with self._writing_config(run.path):
-            # Somebody may have extended it further in the meantime.
-            config = run.config.model_copy(update={"rounds": max(rounds, read_config(run.path).rounds)})
-            write_config(run.path, config)
-        return Run(run.path, config)
+        if not (folder / paths.CONFIG).exists():
+            with self._writing_config(folder):
+                write_config(folder, config, kind)
+        return folder
 
     @contextmanager
     def _writing_config(self, folder: Path) -> Iterator[None]:
@@ -395,26 +375,41 @@ class Store:
         inside = self.root / name
         if name and Path(name).name == name and not name.startswith(".") and inside.is_dir():
             return inside, self.writable
-        elsewhere = user_path(name)
-        if (example := _example(name)) is not None:
-            _refuse_two_meanings(name, example)
+        bundled = name.removeprefix(EXAMPLES_PREFIX)
+        if bundled != name and bundled in example_names():
+            example, folder = paths.EXAMPLES / bundled, Path(name)
+            if (folder / paths.CONFIG).exists() and folder.resolve() != example.resolve():
+                raise StoreError(
+                    f"{name} is a bundled example and also a folder here: write ./{name} for the folder, or {example} "
+                    "for the example."
+                )
             return example, False
+        elsewhere = user_path(name)
         if (elsewhere / paths.CONFIG).exists():
             return elsewhere, True
         raise StoreError(self._unknown(name, asking))
 
-    def _open(self, folder: Path) -> KnownRun | StoreError:
-        try:
-            return known_folder(folder, self.writable)
-        except StoreError as error:
-            return error
-
     def _unknown(self, name: str, asking: str) -> str:
-        trashed: list[str] = []
+        """Say that there is no run `name`, and where it is instead, or which names are similar."""
+        examples = example_names()
         with suppress(StoreError):
-            trashed = self.restorable()
-        names = [folder.name for folder in self.folders() if folder.name != asking]
-        return unknown_run(self.root, name, names, trashed, example_names())
+            if name in self.restorable():
+                restore = as_typed("delete", "--restore", name, "--store", self.root)
+                return f"No run {name!r} in the store {self.root}: it is in the trash; `{restore}` restores it."
+        if name in examples:
+            bundled = f"{EXAMPLES_PREFIX}{name}"
+            return f"No run {name!r} in the store {self.root}: the bundled example of that name is {bundled}."
+        if name.startswith(EXAMPLES_PREFIX):
+            names, what = [f"{EXAMPLES_PREFIX}{each}" for each in examples], f"bundled example {name!r}"
+            instead = f"there are {len(names)} examples"
+        else:
+            names = [folder.name for folder in self.folders() if folder.name != asking]
+            some = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
+            instead = f"the store holds {some}" if names else "the store holds no runs yet"
+            what = f"run {name!r} in the store {self.root}"
+        close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"{instead}."
+        return f"No {what}, and no run folder at that path: {hint}"
 
     def _writing(self) -> None:
         if not self.writable:
@@ -427,43 +422,8 @@ def example_names() -> list[str]:
     return sorted(folder.name for folder in folders if (folder / paths.CONFIG).exists())
 
 
-def _example(reference: str) -> Path | None:
-    """Return the folder of the bundled example "examples/NAME", None for any other text."""
-    name = reference.removeprefix(paths.EXAMPLES_PREFIX)
-    return paths.EXAMPLES / name if name != reference and name in example_names() else None
-
-
-def _refuse_two_meanings(reference: str, example: Path) -> None:
-    """Raise StoreError if a reference is also the path of another run, from the working folder."""
-    folder = Path(reference)
-    if (folder / paths.CONFIG).exists() and folder.resolve() != example.resolve():
-        raise StoreError(
-            f"{reference} is a bundled example and also a folder here: write ./{reference} for the folder, or "
-            f"{example} for the example."
-        )
-
-
-def _seeds_at_work(folder: Path) -> list[int]:
-    with reading(folder, "allow it to be read, then delete it"):
-        seeds = [seed for path in folder.iterdir() if (seed := paths.seed_of(path.name)) is not None]
-    return [seed for seed in sorted(seeds) if is_locked(paths.seed_folder(folder, seed) / paths.LOCK)]
-
-
-def _free_name(trash: Path, name: str) -> Path:
-    matches = [match for path in trash.iterdir() if (match := NUMBERED.fullmatch(path.name)) is not None]
-    newest = max((int(match["number"]) for match in matches if match["name"] == name), default=0)
-    return trash / f"{name}.{newest + 1}"
-
-
-def _numbered(path: Path) -> re.Match[str] | None:
-    return NUMBERED.fullmatch(path.name) if path.is_dir() and not path.is_symlink() else None
-
-
 def bundled_examples(folder: Path | None = None, annotated_in: Path | None = None) -> list[Run]:
-    """Return the example runs in a folder, by name; default: those of the program.
-
-    `annotated_in` is the root of the store that holds their annotations.
-    """
+    """Return the example runs in a folder (default: the program's), annotated in the store at `annotated_in`."""
     return [_bundled(run, annotated_in) for run in Store(folder or paths.EXAMPLES, writable=False).runs()]
 
 
@@ -474,31 +434,3 @@ def _bundled(run: Run, root: Path | None) -> Run:
     copied.is_bundled = True
     copied.annotated_in = root or run.annotated_in
     return copied
-
-
-def unknown_run(
-    root: Path, name: str, names: Sequence[str], trashed: Collection[str], examples: Sequence[str] = ()
-) -> str:
-    """Say that the store has no run `name`, and where it is instead: in the trash or among the examples.
-
-    Otherwise suggest similar `names`, or examples if one was asked for.
-    """
-    if name in trashed:
-        restore = as_typed("delete", "--restore", name, "--store", root)
-        return f"No run {name!r} in the store {root}: it is in the trash; `{restore}` restores it."
-    if name in examples:
-        return f"No run {name!r} in the store {root}: the bundled example of that name is {EXAMPLES_PREFIX}{name}."
-    if name.startswith(EXAMPLES_PREFIX):
-        bundled = [f"{EXAMPLES_PREFIX}{each}" for each in examples]
-        close = difflib.get_close_matches(name, bundled, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {len(bundled)} examples."
-        return f"No bundled example {name!r}, and no run folder at that path: {hint}"
-    return f"No run {name!r} in the store {root}, and no run folder at that path: {_hint(name, names)}"
-
-
-def _hint(name: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
-    some = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
-    return f"the store holds {some}." if names else "the store holds no runs yet."

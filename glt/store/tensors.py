@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ METADATA_KEY = "glt"
 MOST_BYTES = 1 << 50
 
 Array = NDArray[Any]
+Part = TypeVar("Part", Masks, EdgeMask)
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array], about: Mapping[str, Any]) -> None:
@@ -41,8 +42,7 @@ def content_hash(arrays: Mapping[str, Array], about: Mapping[str, Any]) -> str:
 
 def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, Any]]:
     """Return the arrays and the values about them; raises StoreError if missing, damaged or newer."""
-    with _opened(path, remedy) as file:
-        about = _about(file)
+    with _opened(path, remedy) as (file, about):
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     check_schema(path, about)
     if about.pop("sha256", None) != checksum(arrays, about):
@@ -52,26 +52,20 @@ def read_tensors(path: Path, remedy: str) -> tuple[dict[str, Array], dict[str, A
 
 def read_about(path: Path, remedy: str) -> dict[str, Any]:
     """Return the values about the arrays without reading the arrays; raises StoreError as `read_tensors`."""
-    with _opened(path, remedy) as file:
-        about = _about(file)
-    check_schema(path, about)
+    with _opened(path, remedy) as (_, about):
+        check_schema(path, about)
     return about
 
 
 @contextmanager
-def _opened(path: Path, remedy: str) -> Iterator[Any]:
+def _opened(path: Path, remedy: str) -> Iterator[tuple[Any, dict[str, Any]]]:
     with reading(path, remedy):
         check_regular(path, MOST_BYTES)
         try:
             with safe_open(path, framework="numpy") as file:
-                yield file
+                yield file, parse_json(file.metadata()[METADATA_KEY])
         except (SafetensorError, ValueError, KeyError, TypeError):
             raise StoreError(f"{path} is damaged: {remedy}.") from None
-
-
-def _about(file: Any) -> dict[str, Any]:
-    about: dict[str, Any] = parse_json(file.metadata()[METADATA_KEY])
-    return about
 
 
 def checksum(arrays: Mapping[str, Array], about: Mapping[str, Any] | None = None) -> str:
@@ -162,7 +156,8 @@ def packed_masks(masks: Masks) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]
     arrays: dict[str, NDArray[Any]] = {EDGES: np.packbits(masks.edges.keep)}
     for name, keep in masks.weights.keep.items():
         arrays[WEIGHTS + name] = np.packbits(keep)
-    return arrays, {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, **shapes_of(masks)}
+    shapes = {name: list(keep.shape) for name, keep in masks.weights.keep.items()}
+    return arrays, {"edge_mask": masks.edges.kind, "edges": masks.edges.keep.size, "weights": shapes}
 
 
 def unpacked_masks(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> Masks:
@@ -173,18 +168,18 @@ def unpacked_masks(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any])
 
 def read_masks(path: Path) -> Masks:
     """Return the masks of a round file; raises StoreError if it is missing or damaged."""
-    arrays, about = read_tensors(path, SEE_DOCTOR)
-    try:
-        return unpacked_masks(arrays, about)
-    except (KeyError, ValueError) as error:
-        raise StoreError(f"{path} is damaged ({error}): {SEE_DOCTOR}.") from None
+    return _unpacked(path, unpacked_masks)
 
 
 def read_edge_mask(path: Path) -> EdgeMask:
     """Return the edge mask of a round file, checksum verified; raises StoreError as `read_masks`."""
+    return _unpacked(path, _edges)
+
+
+def _unpacked(path: Path, unpack: Callable[[Mapping[str, Array], Mapping[str, Any]], Part]) -> Part:
     arrays, about = read_tensors(path, SEE_DOCTOR)
     try:
-        return _edges(arrays, about)
+        return unpack(arrays, about)
     except (KeyError, ValueError) as error:
         raise StoreError(f"{path} is damaged ({error}): {SEE_DOCTOR}.") from None
 
@@ -210,12 +205,12 @@ def holds_ranks(path: Path) -> bool:
 def write_weights(path: Path, weights: Mapping[str, NDArray[Any]], masks: Masks) -> None:
     """Write the surviving values of every tensor (float32, row-major); unmasked tensors are whole."""
     arrays = {name: np.asarray(values, dtype=np.float32) for name, values in weights.items()}
+    survivors = {name: values.ravel() for name, values in arrays.items()}
     for name, keep in masks.weights.keep.items():
         if name not in arrays or arrays[name].shape != keep.shape:
             raise ValueError(f"the weights hold no tensor {name!r} of the mask's shape {keep.shape}")
-    shapes = {name: list(values.shape) for name, values in arrays.items()}
-    survivors = {name: _survivors(values, masks.weights.keep.get(name)) for name, values in arrays.items()}
-    write_tensors(path, survivors, {"shapes": shapes})
+        survivors[name] = arrays[name][keep]
+    write_tensors(path, survivors, {"shapes": {name: list(values.shape) for name, values in arrays.items()}})
 
 
 def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
@@ -228,11 +223,6 @@ def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
         raise StoreError(f"{path} does not fit the masks of its round ({error}): {SEE_DOCTOR}.") from None
 
 
-def shapes_of(masks: Masks) -> dict[str, dict[str, list[int]]]:
-    """Return the shapes of the weight masks as JSON values, under the key "weights"."""
-    return {"weights": {name: list(keep.shape) for name, keep in masks.weights.keep.items()}}
-
-
 def _edges(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> EdgeMask:
     return EdgeMask(about["edge_mask"], _unpack(arrays[EDGES], (about["edges"],)))
 
@@ -242,10 +232,6 @@ def _unpack(bits: NDArray[np.uint8], shape: tuple[int, ...]) -> BoolArray:
     if bits.size != (count + 7) // 8:
         raise ValueError(f"{bits.size} bytes for {count} mask values")
     return np.unpackbits(bits, count=count).astype(np.bool_).reshape(shape)
-
-
-def _survivors(values: Floats, keep: BoolArray | None) -> Floats:
-    return values.ravel() if keep is None else values[keep]
 
 
 def _spread(values: Floats, keep: BoolArray | None, shape: list[int]) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Callable
 
@@ -17,7 +16,7 @@ from glt.presets import resolve
 from glt.reproduction import Plan, in_order
 from glt.results_version import version_note
 from glt.store import Run, Store
-from glt.store.locks import identity
+from glt.store.locks import named_process
 from glt.store.paths import EXAMPLES
 
 OpenPage = Callable[..., AppTest]
@@ -150,6 +149,5 @@ def test_an_arm_says_what_it_waits_for(store: Store, open_page: OpenPage, draw_s
 
 def at_work(run: Run) -> None:
     """Let a seed be this process's work."""
-    pid, started = identity()
-    status = run.seed(0).status().model_copy(update={"state": "running", "pid": pid, "process_started": started})
-    run.seed(0).write_status(status.model_copy(update={"host": socket.gethostname(), "heartbeat": time.time()}))
+    update = {"state": "running", **named_process(), "heartbeat": time.time()}
+    run.seed(0).write_status(run.seed(0).status().model_copy(update=update))

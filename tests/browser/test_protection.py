@@ -19,7 +19,7 @@ from tests.browser.raw_requests import handshake, request
 from tests.browser.test_accessible import SETTLED
 from tests.browser.test_runs import SHORT, start
 
-GUARD = Path(__file__).parents[1] / "network_guard"
+GUARD = Path(__file__).parents[1] / "odd_machine"
 ROOT = Path(__file__).parents[2]
 
 

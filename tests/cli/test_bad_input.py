@@ -128,7 +128,7 @@ def test_an_unforeseen_fault_is_one_line_and_a_traceback_on_request(
     def explode(_: Store) -> None:
         raise RuntimeError("boom\nand more")
 
-    monkeypatch.setattr(Store, "all_runs", explode)
+    monkeypatch.setattr(Store, "contents", explode)
     code, said = complaint(capsys, "list", "--json")
     assert code == 1
     assert said.startswith("Unexpected RuntimeError (boom and more)")

@@ -14,13 +14,16 @@ from typing import Any
 import pytest
 
 from glt.config import RunConfig
-from glt.errors import ConfigError, JobError, StoreError
-from glt.jobs import launcher, resume, slot_count, start, stop
-from glt.jobs.estimate import missing_bytes
-from glt.jobs.launcher import begin, not_started
+from glt.errors import JobError, StoreError
+from glt.jobs import launcher, resume, start, stop
+from glt.jobs.estimate import forecast
+from glt.jobs.launcher import Worker, begin, not_started, stop_workers
 from glt.jobs.sweep import start_all
+from glt.jobs.worker import main
 from glt.store import Run, SeedRun, State, Status, Store, locks, run_name
-from glt.store.locks import ACTIVE, identity, same_process, take_lock
+from glt.store.locks import same_process, take_lock
+
+Patch = pytest.MonkeyPatch
 
 Wait = Callable[..., None]
 
@@ -42,7 +45,7 @@ def kill(run: Run, seed: int) -> None:
 
 
 def test_seeds_are_computed_side_by_side(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0, 1]).run
+    run = start(store, config, [0, 1], threads=1).run
     assert {run.seed(seed).status().state for seed in (0, 1)} <= {"queued", "running", "done"}
     wait(run, "done")
     for seed in (0, 1):
@@ -52,33 +55,22 @@ def test_seeds_are_computed_side_by_side(store: Store, config: RunConfig, wait: 
         assert status.error is None
         assert len(run.seed(seed).rounds()) == 3
     assert not list((store.root / ".queue").glob("*.ticket"))
-
-
-def test_the_environment_is_recorded_without_the_machine(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0], threads=1).run
-    wait(run, "done")
     environment = run.seed(0).environment()
     code = {"results_version", "sources", "revision"}
     assert set(environment) - {"modified"} == {"versions", "threads", "device", "data_hash", *code}
-    assert environment["threads"] == 1
-    assert environment["device"] == "cpu"
+    assert (environment["threads"], environment["device"]) == (1, "cpu")
     assert {"python", "torch", "numpy", "glt-studio"} <= set(environment["versions"])
     assert str(Path.home()) not in json.dumps(environment)
-
-
-def test_starting_a_complete_run_starts_nothing(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0]).run
-    wait(run, "done")
+    # A complete run is neither started nor stopped.
     before = run.seed(0).status()
     start(store, config, [0])
     assert resume(store, run).seeds == ()
+    assert stop(run) == []
     assert run.seed(0).status() == before
 
 
 @pytest.mark.parametrize("state", ["running", "failed"])
-def test_a_worker_that_ended_after_its_last_round_is_done_once_it_is_started_again(
-    store: Store, config: RunConfig, wait: Wait, state: State
-) -> None:
+def test_a_complete_seed_is_done_when_started_again(store: Store, config: RunConfig, wait: Wait, state: State) -> None:
     run = start(store, config, [0]).run
     wait(run, "done")
     done = run.seed(0).status()
@@ -89,176 +81,117 @@ def test_a_worker_that_ended_after_its_last_round_is_done_once_it_is_started_aga
     assert run.seed(0).status().progress == done.progress
 
 
-def test_more_rounds_extend_a_run(store: Store, config: RunConfig, wait: Wait) -> None:
-    wait(start(store, config, [0]).run, "done")
-    longer = start(store, config.model_copy(update={"rounds": 4}), [0]).run
-    wait(longer, "done")
-    assert len(longer.seed(0).rounds()) == 5
-
-
-def test_a_second_worker_on_a_seed_is_refused_before_anything_starts(
-    store: Store, long_config: RunConfig, slow_engine: pytest.MonkeyPatch, wait: Wait
+def test_a_second_worker_on_a_seed_is_refused(
+    store: Store, long_config: RunConfig, slow_engine: Patch, wait: Wait, monkeypatch: Patch
 ) -> None:
     run = start(store, long_config, [1]).run
     wait(run, "running")
     before = run.seed(1).status()
+    # Nor can one be started by hand.
+    for extra in ([], ["--threads", "2"]):
+        assert main([str(store.root), run.name, "1", *extra]) == 1
+    # A worker that computes is not waited for.
+    for module in (launcher, locks):
+        monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("the second one waited"))
     with pytest.raises(StoreError, match=f"seed-1 is in use by process {before.pid} on"):
         start(store, long_config, [0, 1])
     assert run.seeds() == [1]
+    assert resume(store, run).elsewhere == (1,)
+    assert not_started(resume(store, run)) == "seed 1 is already running"
+    monkeypatch.undo()
+    assert run.seed(1).status().state == "running"
     assert run.seed(1).status().pid == before.pid
 
 
-@pytest.mark.parametrize("extra", [[], ["--threads", "2"]])
-def test_a_worker_started_by_hand_is_refused_too(
-    store: Store, long_config: RunConfig, slow_engine: pytest.MonkeyPatch, wait: Wait, extra: list[str]
-) -> None:
-    from glt.jobs.worker import main
-
-    run = start(store, long_config, [0]).run
-    wait(run, "running")
-    assert main([str(store.root), run.name, "0", *extra]) == 1
-    assert run.seed(0).status().state == "running"
-
-
-def test_stop_ends_at_the_next_epoch_and_resume_gives_the_same_bytes(
-    store: Store, tmp_path: Path, wait: Wait, fake_engine: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_resumed_to_the_same_bytes(store: Store, tmp_path: Path, wait: Wait, fake_engine: Patch, end: str) -> None:
     config = RunConfig(rounds=12, epochs=1, retrain_epochs=4)
     reference = start(Store(tmp_path / "reference"), config, [0]).run
-    fake_engine.setenv("FAKE_PAUSE", "3")
-    run = start(store, config, [0]).run
-    wait(run, "running", rounds=2)
-    assert stop(run) == [0]
-    fake_engine.delenv("FAKE_PAUSE")
-    status = run.seed(0).status()
-    assert status.state == "stopped"
-    assert status.error is None
-    assert 2 <= run.seed(0).whole_rounds() <= 3
-    assert resume(store, run).seeds == (0,)
-    for each in (run, reference):
-        wait(each, "done")
-    assert bytes_of(run.seed(0).path) == bytes_of(reference.seed(0).path)
-
-
-def test_a_killed_worker_is_lost_and_a_resume_gives_the_same_bytes(
-    store: Store, tmp_path: Path, wait: Wait, fake_engine: pytest.MonkeyPatch
-) -> None:
-    config = RunConfig(rounds=12, epochs=1, retrain_epochs=4)
-    reference = start(Store(tmp_path / "reference"), config, [0]).run
-    # Each worker stops in the middle of its fourth round, and is killed there or before.
+    # Each worker stops in the middle of its fourth round, and is stopped or killed there or before.
     fake_engine.setenv("FAKE_PAUSE", "3")
     run = start(store, config, [0]).run
     for rounds in (1, 4, 7):
         wait(run, "running", rounds=rounds)
-        kill(run, 0)
+        if end == "stop":
+            assert stop(run) == [0]
+            assert run.seed(0).status().error is None
+        else:
+            kill(run, 0)
+        assert run.seed(0).status().state == ("stopped" if end == "stop" else "lost")
+        assert rounds <= run.seed(0).whole_rounds() <= rounds + 2
         if rounds == 7:
             fake_engine.delenv("FAKE_PAUSE")
-        assert run.seed(0).status().state == "lost"
         assert resume(store, run).seeds == (0,)
     for each in (run, reference):
         wait(each, "done")
     assert bytes_of(run.seed(0).path) == bytes_of(reference.seed(0).path)
 
 
-def test_a_worker_that_does_not_listen_is_killed(
-    store: Store, long_config: RunConfig, fake_engine: pytest.MonkeyPatch, wait: Wait
-) -> None:
+def test_an_unresponsive_worker_is_killed(store: Store, long_config: RunConfig, fake_engine: Patch, wait: Wait) -> None:
     fake_engine.setenv("FAKE_EPOCH", "60")
-    run = start(store, long_config, [0]).run
-    wait(run, "running")
+    run = start(store, long_config, [0, 1]).run
+    # Seed 1 has perhaps not begun yet.
+    assert stop(run, [1], grace=0.3) == [1]
+    wait(run, "running", seeds=[0])
     before = run.seed(0).status()
     assert stop(run, grace=0.3) == [0]
     assert before.pid is not None
     assert not same_process(before.pid, before.process_started)
-    assert run.seed(0).status().state == "stopped"
-
-
-def test_a_worker_is_stopped_at_once_after_its_start(store: Store, long_config: RunConfig) -> None:
-    run = start(store, long_config, [0, 1]).run
-    assert stop(run) == [0, 1]
     assert [run.seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
 
 
-def test_stopping_what_is_done_changes_nothing(store: Store, config: RunConfig, wait: Wait) -> None:
-    run = start(store, config, [0]).run
-    wait(run, "done")
-    assert stop(run) == []
-    assert run.seed(0).status().state == "done"
-
-
-def test_a_failure_is_one_sentence_and_the_traceback_is_in_the_log(
-    store: Store, config: RunConfig, wait: Wait, fake_engine: pytest.MonkeyPatch
-) -> None:
-    fake_engine.setenv("FAKE_FAULT", "studio")
-    run = start(store, config, [0]).run
-    wait(run, "failed")
-    assert run.seed(0).status().error == "The moon is missing: wait for night."
-    assert "Traceback" in run.seed(0).log_path.read_text()
-
-
-def test_a_failed_seed_is_tried_again_alone(
-    store: Store, config: RunConfig, wait: Wait, fake_engine: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("other", "RuntimeError (first line): see log.txt, then resume the run."),
+        ("studio", "The moon is missing: wait for night."),
+    ],
+)
+def test_a_failed_seed_is_resumed_alone(
+    store: Store, config: RunConfig, wait: Wait, fake_engine: Patch, fault: str, sentence: str
 ) -> None:
     wait(start(store, config, [0]).run, "done")
-    fake_engine.setenv("FAKE_FAULT", "other")
+    fake_engine.setenv("FAKE_FAULT", fault)
     run = start(store, config, [1]).run
     wait(run, "failed", seeds=[1])
-    assert run.seed(1).status().error == "RuntimeError (first line): see log.txt, then resume the run."
+    assert run.seed(1).status().error == sentence
+    assert "Traceback" in run.seed(1).log_path.read_text()
     fake_engine.delenv("FAKE_FAULT")
     assert resume(store, run).seeds == (1,)
     wait(run, "done")
     assert run.seed(1).status().error is None
 
 
-def test_other_data_under_the_same_name_are_refused(store: Store, config: RunConfig, wait: Wait) -> None:
-    wait(start(store, config, [0]).run, "done")
-    run = store.create(config.model_copy(update={"rounds": 3}))
-    run.seed(0).write_environment({**run.seed(0).environment(), "data_hash": "0" * 64})
-    resume(store, run)
-    wait(run, "failed")
-    assert "data set cora has changed since seed 0" in (run.seed(0).status().error or "")
-    assert len(run.seed(0).rounds()) == 3
-
-
-def test_other_threads_than_at_the_start_are_refused(store: Store, config: RunConfig, wait: Wait) -> None:
+def test_other_threads_and_other_data_are_refused(store: Store, config: RunConfig, wait: Wait) -> None:
     wait(start(store, config, [0], threads=2).run, "done")
     longer = config.model_copy(update={"rounds": 3})
     with pytest.raises(JobError, match="threads = 2"):
         start(store, longer, [0], threads=1)
     run = start(store, longer, [0]).run
     wait(run, "done")
+    assert len(run.seed(0).rounds()) == 4
     assert run.seed(0).status().threads == 2
-
-
-def test_cuda_without_a_device_is_one_sentence_and_makes_nothing(store: Store, config: RunConfig) -> None:
-    with pytest.raises(JobError, match="--device cpu"):
-        start(store, config, [0], device="cuda")
-    with pytest.raises(JobError, match="--device cpu"):
-        start_all(store, [config], [0], device="cuda")
-    assert not store.root.exists()
-
-
-def test_a_worker_without_its_device_says_so(
-    store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(launcher, "check_device", lambda device: None)
-    run = start(store, config, [0], device="cuda").run
+    run = store.create(config.model_copy(update={"rounds": 4}))
+    run.seed(0).write_environment({**run.seed(0).environment(), "data_hash": "0" * 64})
+    resume(store, run)
     wait(run, "failed")
-    assert "--device cpu" in (run.seed(0).status().error or "")
-
-
-def test_examples_are_left_alone(store: Store, config: RunConfig) -> None:
-    run = store.create(config)
+    assert "data set cora has changed since seed 0" in (run.seed(0).status().error or "")
+    assert len(run.seed(0).rounds()) == 4
     (run.path / "EXAMPLE").touch()
     with pytest.raises(StoreError, match="bundled example"):
         start(store, config, [0])
 
 
-@pytest.mark.parametrize("value", ["0", "x", "-1", ""])
-def test_a_number_of_slots_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv("GLT_SLOTS", value)
-    with pytest.raises(ConfigError, match="GLT_SLOTS"):
-        slot_count()
+def test_cuda_without_a_device(store: Store, config: RunConfig, wait: Wait, monkeypatch: Patch) -> None:
+    for begin_all in (start, lambda store, config, seeds, device: start_all(store, [config], seeds, device=device)):
+        with pytest.raises(JobError, match="--device cpu"):
+            begin_all(store, config, [0], device="cuda")
+    assert not store.root.exists()
+    # A worker whose device is gone since says so.
+    monkeypatch.setattr(launcher, "check_device", lambda device: None)
+    run = start(store, config, [0], device="cuda").run
+    wait(run, "failed")
+    assert "--device cpu" in (run.seed(0).status().error or "")
 
 
 @pytest.fixture
@@ -270,7 +203,7 @@ def drawn(store: Store, config: RunConfig, draw_seed: Draw) -> Run:
 
 
 @pytest.fixture
-def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_worker(monkeypatch: Patch) -> None:
     """Fail a test that starts a worker."""
     monkeypatch.setattr(launcher, "spawn", lambda *_: pytest.fail("a worker was started"))
 
@@ -284,8 +217,8 @@ def last_round(seed_run: SeedRun, draw_seed: Draw) -> None:
 
 @pytest.mark.usefixtures("no_worker")
 @pytest.mark.parametrize("call", ["start", "resume", "begin"])
-def test_what_was_finished_before_its_lock_was_free_is_finished_and_not_started(
-    store: Store, drawn: Run, draw_seed: Draw, monkeypatch: pytest.MonkeyPatch, call: str
+def test_finished_before_its_lock_was_free(
+    store: Store, drawn: Run, draw_seed: Draw, monkeypatch: Patch, call: str
 ) -> None:
     seed_run = drawn.seed(0)
 
@@ -308,8 +241,8 @@ def test_what_was_finished_before_its_lock_was_free_is_finished_and_not_started(
 
 @pytest.mark.usefixtures("no_worker")
 @pytest.mark.parametrize("finished", [True, False])
-def test_a_worker_that_has_written_its_last_status_is_waited_for_however_long_it_needs(
-    store: Store, drawn: Run, draw_seed: Draw, monkeypatch: pytest.MonkeyPatch, finished: bool
+def test_an_ending_worker_is_waited_for(
+    store: Store, drawn: Run, draw_seed: Draw, monkeypatch: Patch, finished: bool
 ) -> None:
     seed_run, looks = drawn.seed(0), iter(range(100))
     theirs = take_lock(seed_run.lock_path)
@@ -330,26 +263,8 @@ def test_a_worker_that_has_written_its_last_status_is_waited_for_however_long_it
     assert next(looks) == 3
 
 
-@pytest.mark.usefixtures("fake_engine")
-def test_a_live_worker_is_named_at_once(
-    store: Store, long_config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = start(store, long_config, [0]).run
-    pid = run.seed(0).status().pid
-    for module in (launcher, locks):
-        monkeypatch.setattr(module.time, "sleep", lambda _: pytest.fail("the second one waited"))
-    with pytest.raises(StoreError, match=f"seed-0 is in use by process {pid} on"):
-        start(store, long_config, [0])
-    assert resume(store, run).elsewhere == (0,)
-    assert not_started(resume(store, run)) == "seed 0 is already running"
-    monkeypatch.undo()
-    assert run.seed(0).status().state in ACTIVE
-
-
 @pytest.mark.usefixtures("no_worker")
-def test_somebody_who_holds_a_seed_without_working_is_named_in_the_end(
-    store: Store, drawn: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_holder_that_does_not_work_is_named(store: Store, drawn: Run, monkeypatch: Patch) -> None:
     monkeypatch.setattr(launcher, "PATIENCE", 0.0)
     theirs = take_lock(drawn.seed(0).lock_path)
     sentence = f"seed-0 is in use by process {os.getpid()} on"
@@ -361,9 +276,7 @@ def test_somebody_who_holds_a_seed_without_working_is_named_in_the_end(
 
 
 @pytest.mark.usefixtures("no_worker")
-def test_seeds_are_locked_in_one_order_so_that_two_never_wait_for_each_other(
-    store: Store, config: RunConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seeds_are_locked_in_order(store: Store, config: RunConfig, monkeypatch: Patch) -> None:
     taken: list[str] = []
 
     def noted(path: Path, **more: Any) -> int:
@@ -376,12 +289,9 @@ def test_seeds_are_locked_in_one_order_so_that_two_never_wait_for_each_other(
     assert taken == ["seed-0", "seed-1", "seed-2"]
 
 
-def test_what_others_began_after_a_worker_of_ours_had_ended_is_not_stopped(
-    store: Store, long_config: RunConfig, fake_engine: pytest.MonkeyPatch, wait: Wait
+def test_workers_of_others_are_not_stopped(
+    store: Store, long_config: RunConfig, fake_engine: Patch, wait: Wait
 ) -> None:
-    from glt.jobs import stop
-    from glt.jobs.launcher import stop_workers
-
     ours = start(store, long_config, [0])
     stop(ours.run)
     theirs = start(store, long_config, [0])
@@ -390,37 +300,24 @@ def test_what_others_began_after_a_worker_of_ours_had_ended_is_not_stopped(
     assert ours.run.seed(0).status().pid == theirs.workers[0].status.pid
 
 
-def test_a_status_of_somebody_elses_is_not_written_over_by_whoever_stops(
-    store: Store, drawn: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from glt.jobs.launcher import Worker, stop_workers
-
-    pid, _ = identity()
+def test_a_status_of_others_is_not_overwritten(store: Store, drawn: Run) -> None:
     ended = Status(state="queued", seed=0, pid=1, process_started=1.0)
-    drawn.seed(0).write_status(Status(state="running", seed=0, pid=pid, process_started=1.0))
+    drawn.seed(0).write_status(Status(state="running", seed=0, pid=os.getpid(), process_started=1.0))
     assert drawn.seed(0).status().state == "lost"
     stop_workers([Worker(drawn.seed(0), ended, 0)])
     assert drawn.seed(0).status().state == "lost"
 
 
-def test_rounds_that_no_disk_could_hold_are_refused_before_anything_is_made(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_000))
-    with pytest.raises(StoreError, match=r"need about .* MB, but only 1.00 MB are free"):
-        start(store, RunConfig(hidden=64), [0, 1])
-    assert store.runs() == []
-
-
-def test_only_missing_rounds_need_room_and_those_of_a_sweep_together(
-    store: Store, config: RunConfig, wait: Wait, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_rounds_need_disk_space(store: Store, config: RunConfig, wait: Wait, monkeypatch: Patch) -> None:
     wait(start(store, config, [0]).run, "done")
-    one = missing_bytes(store, [config], [1])
+    one = forecast(store, [config], [1], ()).size_bytes
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=one))
     other = config.model_copy(update={"p_graph": 0.2})
     with pytest.raises(StoreError, match="are free on the disk of the store"):
         start_all(store, [config, other], [1])
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_000))
+    with pytest.raises(StoreError, match=r"need about .* MB, but only 1.00 MB are free"):
+        start(store, RunConfig(hidden=64), [0, 1])
     assert [run.name for run in store.runs()] == [run_name(config)]
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
     assert start(store, config, [0]).run.seed(0).status().state == "done"

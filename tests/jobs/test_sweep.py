@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from glt.config import RunConfig
 from glt.errors import ConfigError, JobError, StoreError
-from glt.jobs import launcher, start, stop, sweep
-from glt.jobs.launcher import Order, Started, Worker, stop_workers
-from glt.jobs.sweep import grid_points, point_words, read_grid, start_all
+from glt.jobs import launcher, start, stop
+from glt.jobs.launcher import Started, Worker, stop_workers
+from glt.jobs.sweep import grid_points, read_grid, start_all
 from glt.presets import resolve
-from glt.store import AnyRun, Run, Store, run_name
+from glt.store import Run, SeedFolder, Status, Store, run_name
 from glt.store.locks import ACTIVE
+
+Patch = pytest.MonkeyPatch
 
 RATES = st.floats(0.01, 0.9).map(lambda rate: round(rate, 4))
 FIELDS = {
@@ -46,20 +48,14 @@ def test_a_grid_is_every_combination_once_and_each_is_an_ordinary_run(grid: dict
         assert point.config == resolve({"dataset": "citeseer", **point.values}, "official")
 
 
-@given(st.lists(RATES, min_size=1, max_size=5))
-def test_what_is_typed_is_what_is_read(values: list[float]) -> None:
-    text = " , ".join(map(repr, values))
-    assert [float(value) for value in read_grid([("p_graph", text)])["p_graph"]] == values
-
-
 def test_the_last_setting_changes_fastest() -> None:
-    points = grid_points({}, {"p_graph": [".05", ".1"], "p_weight": [".1", ".2"]})
+    points = grid_points({}, read_grid([("p_graph", " .05 , .1"), ("p_weight", ".1,.2")]))
     assert [tuple(point.values.values()) for point in points] == [(0.05, 0.1), (0.05, 0.2), (0.1, 0.1), (0.1, 0.2)]
-
-
-def test_methods_can_be_varied_like_any_setting() -> None:
     points = grid_points({}, {"method": ["ugs", "random"], "edge_mask": ["directed", "undirected"]})
-    assert point_words(points[3].values) == "method = random, edge_mask = undirected"
+    assert points[3].words == "method = random, edge_mask = undirected"
+    for grid in ({}, {"p_graph": []}):
+        with pytest.raises(ConfigError, match="The grid is empty"):
+            grid_points({}, grid)
 
 
 @pytest.mark.parametrize(
@@ -87,20 +83,17 @@ def test_what_cannot_be_is_one_sentence(settings: dict[str, str], fields: list[t
     assert sentence in str(raised.value)
 
 
-def test_a_grid_without_values_is_empty() -> None:
-    for grid in ({}, {"p_graph": []}):
-        with pytest.raises(ConfigError, match="The grid is empty"):
-            grid_points({}, grid)
-
-
 def configs(rounds: int = 2) -> list[RunConfig]:
     return [RunConfig(rounds=rounds, epochs=1, retrain_epochs=3, hidden=hidden) for hidden in (8, 9)]
 
 
 def test_what_is_on_disk_is_not_computed_twice(
-    store: Store, fake_engine: pytest.MonkeyPatch, wait: Callable[..., None]
+    store: Store, tmp_path: Path, fake_engine: Patch, wait: Callable[..., None]
 ) -> None:
     first, second = configs()
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be written"):
+        start_all(Store(tmp_path / "file" / "store"), [first, second], [0])
     run = start(store, first, [0]).run
     wait(run, "done")
     before = {path: path.stat().st_mtime_ns for path in run.seed(0).path.glob("*.safetensors")}
@@ -109,15 +102,17 @@ def test_what_is_on_disk_is_not_computed_twice(
         wait(each.run, "done")
     assert [each.run.config for each in started] == [first, second]
     assert {path: path.stat().st_mtime_ns for path in run.seed(0).path.glob("*.safetensors")} == before
+    # What is done is not stopped.
+    stop_workers(workers_of(started))
+    assert [stop(each.run) for each in started] == [[], []]
+    assert [each.run.seed(0).status().state for each in started] == ["done", "done"]
 
 
 def workers_of(started: list[Started[Run]]) -> list[Worker]:
     return [worker for each in started for worker in each.workers]
 
 
-def test_stopping_all_leaves_what_others_started_at_work(
-    store: Store, slow_engine: pytest.MonkeyPatch, wait: Callable[..., None]
-) -> None:
+def test_stopping_leaves_workers_of_others(store: Store, slow_engine: Patch, wait: Callable[..., None]) -> None:
     first, second = configs(rounds=400)
     run = start(store, first, [0]).run
     wait(run, "running", rounds=1)
@@ -128,44 +123,24 @@ def test_stopping_all_leaves_what_others_started_at_work(
     assert started[1].run.seed(0).status().state == "stopped"
 
 
-def test_when_one_cannot_start_none_is_left_at_work(
-    store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_if_one_worker_cannot_start_none_does(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
     first, second = configs(rounds=400)
+    theirs, spawn = start(store, first, [1]).run, launcher.spawn
 
-    def only_first(at: Store, run: Run, seeds: list[int], **settings: Any) -> Started[Run]:
-        if run.config == second:
+    def only_three(at: Store, seed_run: SeedFolder, *how: Any) -> Status:
+        if seed_run.config == second and seed_run.seed == 2:
             raise JobError("No worker could be started: close other programs.")
-        return launcher.begin(at, run, seeds, **settings)
+        return spawn(at, seed_run, *how)
 
-    theirs = start(store, first, [1]).run
-    monkeypatch.setattr(sweep, "begin", only_first)
+    monkeypatch.setattr(launcher, "spawn", only_three)
     with pytest.raises(JobError, match="No worker could be started"):
         start_all(store, [first, second], [0, 1, 2])
     assert [theirs.seed(seed).status().state for seed in (0, 2)] == ["stopped", "stopped"]
     assert theirs.seed(1).status().state in ACTIVE
+    assert [store.create(second).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
 
 
-def test_a_worker_that_cannot_be_started_stops_those_before_it(
-    store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spawn = launcher.spawn
-
-    def only_two(at: Store, run: AnyRun, order: Order, tied: bool) -> Worker:
-        if order.seed_run.seed == 2:
-            raise JobError("No worker could be started: close other programs.")
-        return spawn(at, run, order, tied)
-
-    monkeypatch.setattr(launcher, "spawn", only_two)
-    config = configs(rounds=400)[0]
-    with pytest.raises(JobError, match="No worker could be started"):
-        start(store, config, [0, 1, 2])
-    assert [store.create(config).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
-
-
-def test_what_somebody_starts_at_the_same_moment_is_left_to_them(
-    store: Store, slow_engine: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_starts_at_the_same_moment(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
     first, second = configs(rounds=400)
     take, theirs = launcher.take_lock, store.create(second)
 
@@ -181,18 +156,3 @@ def test_what_somebody_starts_at_the_same_moment_is_left_to_them(
     stop_workers(workers_of(started))
     assert started[0].run.seed(0).status().state == "stopped"
     assert theirs.seed(0).status().state in ACTIVE
-
-
-def test_a_store_that_cannot_be_written_starts_nothing(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="cannot be written"):
-        start_all(Store(tmp_path / "file" / "store"), configs(), [0])
-
-
-def test_nothing_is_stopped_twice(store: Store, fake_engine: pytest.MonkeyPatch, wait: Callable[..., None]) -> None:
-    started = start_all(store, configs(), [0])
-    for each in started:
-        wait(each.run, "done")
-    stop_workers(workers_of(started))
-    assert [stop(each.run) for each in started] == [[], []]
-    assert [each.run.seed(0).status().state for each in started] == ["done", "done"]

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import MethodType
 
 import psutil
 import pytest
@@ -20,10 +21,13 @@ from glt.errors import JobError
 from glt.jobs import environment, resume, start, stop, worker
 from glt.jobs.devices import Settings
 from glt.jobs.environment import git_state, record_environment, sources_digest
-from glt.jobs.worker import NICENESS, Reporter, main
+from glt.jobs.worker import NICENESS, main
 from glt.presets import resolve
 from glt.results_version import RESULTS_VERSION, seed_versions
 from glt.store import Run, SeedRun, Store
+
+Patch = pytest.MonkeyPatch
+Wait = Callable[..., None]
 
 STARTER = """
 import sys
@@ -47,7 +51,7 @@ sys.exit(f"imported {heavy}" if heavy else 0)
 
 @pytest.mark.usefixtures("slow_engine")
 @pytest.mark.parametrize("tie", ["tied", "free"])
-def test_killing_the_starter(store: Store, long_config: RunConfig, wait: Callable[..., None], tie: str) -> None:
+def test_killing_the_starter(store: Store, long_config: RunConfig, wait: Wait, tie: str) -> None:
     command = [sys.executable, "-c", STARTER, str(store.root), long_config.model_dump_json(), tie]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
         assert starter.stdout is not None
@@ -66,7 +70,7 @@ def test_killing_the_starter(store: Store, long_config: RunConfig, wait: Callabl
 
 
 @pytest.mark.usefixtures("slow_engine")
-def test_a_signal_stops_a_worker(store: Store, long_config: RunConfig, wait: Callable[..., None]) -> None:
+def test_a_signal_stops_a_worker(store: Store, long_config: RunConfig, wait: Wait) -> None:
     run = store.create(long_config)
     command = [sys.executable, "-m", "glt.jobs.worker", str(store.root), run.name, "4"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as worker:
@@ -83,26 +87,23 @@ def test_waiting_workers_and_the_command_line_import_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", IMPORTS], check=True, env=environment)
 
 
-def test_an_unknown_run_is_one_sentence(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(store.root), "nothing", "0"]) == 1
-    assert capsys.readouterr().err.startswith("No run 'nothing' in the store")
-
-
-def test_a_folder_that_goes_while_its_worker_waits_is_told_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_folder_moved_while_its_worker_waits(
+    tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = Store(tmp_path)
-    run = store.create(resolve({"hidden": 4, "rounds": 1, "epochs": 1, "retrain_epochs": 1}, "official"))
+    assert main([str(tmp_path), "nothing", "0"]) == worker.FAILED
+    assert capsys.readouterr().err.startswith("No run 'nothing' in the store")
+    run = Store(tmp_path).create(resolve({"hidden": 4, "rounds": 1, "epochs": 1, "retrain_epochs": 1}, "official"))
 
-    def renamed(seed_run: object, queue: object, ticket: object, reporter: Reporter, settings: object) -> bool:
+    def renamed(queue: Path, ticket: Path, slots: int, should_stop: MethodType) -> None:
         run.path.rename(tmp_path / "my best run")
+        reporter = should_stop.__self__
         reporter._written = None
         reporter._write_if_due()
-        return not reporter.should_stop()
+        assert reporter.should_stop()
 
-    monkeypatch.setattr(worker, "_has_slot", renamed)
+    monkeypatch.setattr(worker, "wait_for_slot", renamed)
     monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
-    assert worker.main([str(tmp_path), run.name, "0"]) == worker.FAILED
+    assert main([str(tmp_path), run.name, "0"]) == worker.FAILED
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "moved or deleted while it was being computed" in told
@@ -119,29 +120,27 @@ def seed_run(store: Store, config: RunConfig) -> SeedRun:
     return seed_run
 
 
-def test_the_same_versions_change_nothing(seed_run: SeedRun) -> None:
+def test_other_versions_and_threads_are_added_once(seed_run: SeedRun, monkeypatch: Patch) -> None:
     before = seed_run.environment()
+    assert before["results_version"] == RESULTS_VERSION
+    assert before["sources"] == sources_digest(environment.SOURCES)
+    assert before["revision"] == git_state(environment.SOURCES)["revision"]
     record_environment(seed_run, Settings(), "a" * 64)
     assert seed_run.environment() == before
-
-
-def test_other_versions_are_added_once(seed_run: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = seed_run.environment()
-    monkeypatch.setattr(environment, "current_versions", lambda: {"torch": "99"})
-    for _ in range(2):
-        record_environment(seed_run, Settings(), "a" * 64)
-    assert seed_run.environment() == {**before, "resumed_with": [{"torch": "99"}]}
-
-
-def test_fewer_threads_than_it_began_with_are_added_once(seed_run: SeedRun) -> None:
-    seed_run.write_environment({**seed_run.environment(), "threads": 64})
-    before = seed_run.environment()
+    with pytest.raises(JobError, match=r"data set cora has changed .*content hash bbbbbbbb, then aaaaaaaa"):
+        record_environment(seed_run, Settings(), "b" * 64)
+    seed_run.write_environment({**before, "threads": 64})
+    fewer = {**before["versions"], "threads": 2}
     for _ in range(2):
         record_environment(seed_run, Settings(threads=2), "a" * 64)
-    assert seed_run.environment() == {**before, "resumed_with": [{**before["versions"], "threads": 2}]}
+    assert seed_run.environment() == {**before, "threads": 64, "resumed_with": [fewer]}
+    monkeypatch.setattr(environment, "current_versions", lambda: {"torch": "99"})
+    for _ in range(2):
+        record_environment(seed_run, Settings(threads=64), "a" * 64)
+    assert seed_run.environment()["resumed_with"] == [fewer, {"torch": "99"}]
 
 
-def test_a_resume_by_other_code_is_added_once(seed_run: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resume_by_other_code_is_added_once(seed_run: SeedRun, monkeypatch: Patch) -> None:
     before = seed_run.environment()
     other = {"results_version": 99, "sources": "b" * 64, "revision": "c" * 40, "modified": True}
     monkeypatch.setattr(environment, "computing_code", lambda: other)
@@ -165,11 +164,12 @@ def checkout(tmp_path: Path) -> Path:
     return package
 
 
-def test_sources_edited_since_the_commit_are_said_to_be(checkout: Path) -> None:
-    clean = git_state(checkout)
+def test_sources_edited_since_the_commit_are_said_to_be(checkout: Path, tmp_path: Path) -> None:
+    clean, digest = git_state(checkout), sources_digest(checkout)
     assert clean["modified"] is False
     assert len(clean["revision"]) == 40
-    digest = sources_digest(checkout)
+    copy = shutil.copytree(checkout, tmp_path / "site-packages" / "glt")
+    assert (git_state(copy), sources_digest(copy)) == ({"revision": None}, digest)
     (checkout / "notes.md").write_text("other\n")
     assert (git_state(checkout), sources_digest(checkout)) == (clean, digest), "text is no source"
     (checkout / "deep" / "module.py").write_text("TWO = 3\n")
@@ -180,24 +180,6 @@ def test_sources_edited_since_the_commit_are_said_to_be(checkout: Path) -> None:
     (checkout / "deep" / "new.py").write_text("")
     assert git_state(checkout)["modified"] is True
     assert sources_digest(checkout) != digest
-
-
-def test_a_copy_without_git_has_a_digest_and_no_commit(checkout: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(checkout, tmp_path / "site-packages" / "glt")
-    assert git_state(copy) == {"revision": None}
-    assert sources_digest(copy) == sources_digest(checkout)
-
-
-def test_what_computes_is_recorded(seed_run: SeedRun) -> None:
-    recorded = seed_run.environment()
-    assert recorded["results_version"] == RESULTS_VERSION
-    assert recorded["sources"] == sources_digest(environment.SOURCES)
-    assert recorded["revision"] == git_state(environment.SOURCES)["revision"]
-
-
-def test_other_data_are_refused(seed_run: SeedRun) -> None:
-    with pytest.raises(JobError, match=r"data set cora has changed .*content hash bbbbbbbb, then aaaaaaaa"):
-        record_environment(seed_run, Settings(), "b" * 64)
 
 
 # The real engine: stopped in mid-round and resumed, the bytes are the same (kills: tests/robustness/faults).
@@ -213,7 +195,7 @@ def comparable(folder: Path) -> dict[str, object]:
     return files
 
 
-def stopped_in_round_1(store: Store, wait: Callable[..., None]) -> Run:
+def stopped_in_round_1(store: Store, wait: Wait) -> Run:
     """Stop a run in the middle of round 1; where the machine was faster than the test, one of more epochs."""
     for epochs in (40, 160, 640, 2560):
         config = resolve({"hidden": 16, "rounds": 1, "epochs": epochs, "retrain_epochs": epochs}, "official")
@@ -224,7 +206,7 @@ def stopped_in_round_1(store: Store, wait: Callable[..., None]) -> Run:
     pytest.fail("round 1 was always over before the run was stopped")
 
 
-def test_stopped_in_mid_round_loses_nothing(store: Store, tmp_path: Path, wait: Callable[..., None]) -> None:
+def test_stopped_in_mid_round_loses_nothing(store: Store, tmp_path: Path, wait: Wait) -> None:
     run = stopped_in_round_1(store, wait)
     reference = start(Store(tmp_path / "reference"), run.config, [0]).run
     epochs = [event for event in run.seed(0).events()[0] if event.round == 1]

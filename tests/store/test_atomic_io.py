@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from glt.config import RunConfig
 from glt.errors import StoreError
 from glt.store import Store
 from glt.store.atomic_io import TOO_FRESH, append_line, cached, replace_file, writing
+
+Patch = pytest.MonkeyPatch
 
 WRITER = """
 import pathlib, sys
@@ -33,7 +36,7 @@ def fail_with(number: int) -> object:
     return fail
 
 
-def test_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: Patch) -> None:
     path = tmp_path / "status.json"
     replace_file(path, b"old")
     monkeypatch.setattr(os, "fsync", fail_with(errno.ENOSPC))
@@ -62,36 +65,25 @@ def test_a_full_disk_asks_to_resume_only_what_can_be_resumed(tmp_path: Path, pat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_keeps_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    path = tmp_path / "events.jsonl"
-    append_line(path, "first")
-    monkeypatch.setattr(os, "write", fail_with(number))
-    with pytest.raises(StoreError, match="disk is full"):
-        append_line(path, "second")
-    assert path.read_text() == "first\n"
-
-
-def test_a_line_that_fits_only_in_part_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, None])
+def test_a_full_disk_keeps_whole_lines(tmp_path: Path, monkeypatch: Patch, number: int | None) -> None:
     path, write = tmp_path / "events.jsonl", os.write
     append_line(path, "first")
-    monkeypatch.setattr(os, "write", lambda descriptor, content: write(descriptor, content[:3]))
+    in_part = lambda descriptor, content: write(descriptor, content[:3])  # noqa: E731
+    monkeypatch.setattr(os, "write", fail_with(number) if number else in_part)
     with pytest.raises(StoreError, match="disk is full"):
         append_line(path, "second")
     assert path.read_text() == "first\n"
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
-def test_a_forbidden_folder_names_the_ways_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+def test_a_forbidden_folder_names_the_ways_out(tmp_path: Path, monkeypatch: Patch, number: int) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"file/.*cannot be written .*choose another store"):
+        Store(tmp_path / "file" / "store").create(RunConfig())
     monkeypatch.setattr(Path, "replace", fail_with(number))
     with pytest.raises(StoreError, match=r"config\.json cannot be written .*--store or GLT_STORE"):
         replace_file(tmp_path / "config.json", b"")
-
-
-def test_a_store_below_a_file_is_refused(tmp_path: Path, config: object) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match=r"file/.*cannot be written .*choose another store"):
-        Store(tmp_path / "file" / "store").create(config)  # type: ignore[arg-type]
 
 
 def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
@@ -135,10 +127,18 @@ class Reader:
         return path.read_text()
 
 
-def test_an_old_file_is_read_once(old_file: Path) -> None:
+def test_only_an_old_file_is_kept(old_file: Path, tmp_path: Path) -> None:
     reader = Reader()
     assert [reader.read(old_file) for _ in range(3)] == ["one"] * 3
     assert reader.reads == 1
+    path = tmp_path / "fresh"
+    for _ in range(2):
+        with pytest.raises(FileNotFoundError):
+            reader.read(path)
+    for words in ("one", "two"):
+        path.write_text(words)
+        assert [reader.read(path) for _ in range(2)] == [words] * 2
+    assert reader.reads >= 5
 
 
 def test_a_replaced_a_grown_and_a_rewritten_file_are_read_again(old_file: Path) -> None:
@@ -155,24 +155,6 @@ def test_a_replaced_a_grown_and_a_rewritten_file_are_read_again(old_file: Path) 
     assert reader.read(old_file) == "two and"
     old_file.write_text("six and")
     assert reader.read(old_file) == "six and"
-
-
-def test_a_fresh_file_is_not_kept(tmp_path: Path) -> None:
-    path, reader = tmp_path / "file", Reader()
-    for words in ("one", "two"):
-        path.write_text(words)
-        assert reader.read(path) == words
-        assert reader.read(path) == words
-    assert reader.reads >= 2
-
-
-def test_what_is_raised_is_not_kept(tmp_path: Path) -> None:
-    path, reader = tmp_path / "file", Reader()
-    for _ in range(2):
-        with pytest.raises(FileNotFoundError):
-            reader.read(path)
-    path.write_text("there")
-    assert reader.read(path) == "there"
 
 
 def test_what_does_not_last_is_read_again(old_file: Path) -> None:

@@ -18,6 +18,8 @@ from glt.store import Run, SeedRun, Store
 from glt.store.tensors import read_tensors, write_tensors
 from tests.robustness.faults.lives import assert_equal
 
+Reference = Callable[..., tuple[SeedRun, int]]
+
 CHECKPOINT = "checkpoint.safetensors"
 OPTIONS: dict[str, dict[str, Any]] = {
     "admm": {"admm_iterations": 3, "admm_steps": 2},
@@ -112,7 +114,7 @@ def every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[SeedRun, int]]:
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Reference:
     """Uninterrupted runs, each computed once, with the number of their reports."""
     known: dict[tuple[str, str], tuple[SeedRun, int]] = {}
 
@@ -127,9 +129,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[S
 
 
 @pytest.mark.parametrize(("method", "kind", "at"), CUTS)
-def test_a_round_cut_off_anywhere_goes_on_there(
-    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]], method: str, kind: str, at: int
-) -> None:
+def test_an_interrupted_round_continues(tmp_path: Path, reference: Reference, method: str, kind: str, at: int) -> None:
     whole, reports = reference(method, kind)
     cut(tmp_path, method, kind, at)
     rest = Killer()
@@ -141,63 +141,53 @@ def test_a_round_cut_off_anywhere_goes_on_there(
     assert len(rest.reports) - solver == epochs - done
 
 
-def test_cut_off_again_and_again(tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]) -> None:
-    whole, reports = reference("ugs", "plain")
-    for _ in range(reports - 2):
-        cut(tmp_path, "ugs", "plain", 2)
-    assert_equal(computed(tmp_path, "ugs", "plain", Killer()).path, whole.path)
+@pytest.mark.parametrize(
+    ("method", "kind", "cuts"),
+    [
+        ("ugs", "plain", [2] * 16),
+        # First in the second network of ADMM, then in the solver, which runs again before that network goes on.
+        ("admm", "admm", [19, 3, 2]),
+    ],
+)
+def test_repeated_interruptions(tmp_path: Path, reference: Reference, method: str, kind: str, cuts: list[int]) -> None:
+    for at in cuts:
+        cut(tmp_path, method, kind, at)
+    assert_equal(computed(tmp_path, method, kind, Killer()).path, reference(method, kind)[0].path)
 
 
-def test_cut_off_before_the_stage_that_was_at_work(
-    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]
-) -> None:
-    # First in the second network of ADMM, then in the solver, which runs again before that network goes on.
-    whole, _ = reference("admm", "admm")
-    cut(tmp_path, "admm", "admm", 19)
-    cut(tmp_path, "admm", "admm", 3)
-    cut(tmp_path, "admm", "admm", 2)
-    assert_equal(computed(tmp_path, "admm", "admm", Killer()).path, whole.path)
-
-
-def test_progress_goes_on_where_it_was(tmp_path: Path) -> None:
-    first = Killer(10)
+def test_progress_and_seconds_count_both_parts(tmp_path: Path) -> None:
+    first, rest = Killer(10), Killer()
     with pytest.raises(Cut):
         computed(tmp_path, "ugs", "plain", first)
-    rest = Killer()
+    seed_run = Store(tmp_path).runs()[0].seed(0)
+    change(seed_run, lambda arrays, about: about.update(seconds=5000.0))
+    stale = (seed_run.path / CHECKPOINT).read_bytes()
     computed(tmp_path, "ugs", "plain", rest)
     assert rest.reports[0].fraction == first.reports[-1].fraction == 10 / 18
     assert rest.reports[0].epoch == 4
     assert rest.reports[-1].fraction == 1
-
-
-def test_seconds_count_both_parts(tmp_path: Path) -> None:
-    seed_run = cut(tmp_path, "ugs", "plain", 10)
-    change(seed_run, lambda arrays, about: about.update(seconds=5000.0))
-    computed(tmp_path, "ugs", "plain", Killer())
     assert 5000 < seed_run.rounds()[1].seconds < 5100
+    # A checkpoint of a round that is written is cleared.
+    (seed_run.path / CHECKPOINT).write_bytes(stale)
+    assert seed_run.drop_unfinished() == 2
+    assert not (seed_run.path / CHECKPOINT).exists()
+    assert len(seed_run.events()[0]) == 18
 
 
 def test_a_checkpoint_is_due_after_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GLT_CHECKPOINT_SECONDS")
     written: list[int] = []
     monkeypatch.setattr(SeedRun, "write_checkpoint", lambda self, checkpoint: written.append(checkpoint.epochs))
-    computed(tmp_path, "ugs", "plain", Killer())
+    assert computed(tmp_path / "random", "random", "plain", Killer()).is_complete()
+    assert written == []
+    computed(tmp_path / "ugs", "ugs", "plain", Killer())
     # Only what stands between search and retraining.
     assert written == [6]
     assert checkpoint_seconds() == 60
-
-
-def test_without_any_search_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GLT_CHECKPOINT_SECONDS")
-    monkeypatch.setattr(SeedRun, "write_checkpoint", lambda self, checkpoint: pytest.fail("written"))
-    assert computed(tmp_path, "random", "plain", Killer()).is_complete()
-
-
-@pytest.mark.parametrize("value", ["soon", "-1", "nan", ""])
-def test_a_time_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", value)
-    with pytest.raises(ConfigError, match="GLT_CHECKPOINT_SECONDS"):
-        checkpoint_seconds()
+    for value in ("soon", "-1", "nan", ""):
+        monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", value)
+        with pytest.raises(ConfigError, match="GLT_CHECKPOINT_SECONDS"):
+            checkpoint_seconds()
 
 
 # Unusable checkpoints.
@@ -259,8 +249,8 @@ def cut_in_search(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("harm", HARM)
-def test_a_checkpoint_that_cannot_be_used_is_left_aside(
-    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]], cut_in_search: Path, harm: str
+def test_an_unusable_checkpoint_is_not_used(
+    tmp_path: Path, reference: Reference, cut_in_search: Path, harm: str
 ) -> None:
     shutil.copytree(cut_in_search, tmp_path / "store")
     run: Run = Store(tmp_path / "store").runs()[0]
@@ -272,9 +262,7 @@ def test_a_checkpoint_that_cannot_be_used_is_left_aside(
     assert "checkpoint is not used and its round starts again" in run.seed(0).log_path.read_text()
 
 
-def test_a_proposal_of_another_network_is_left_aside(
-    tmp_path: Path, reference: Callable[..., tuple[SeedRun, int]]
-) -> None:
+def test_a_proposal_of_another_network_is_not_used(tmp_path: Path, reference: Reference) -> None:
     seed_run = cut(tmp_path, "ugs", "plain", 15)
     other = np.zeros(10, dtype=np.uint8)
 
@@ -286,13 +274,3 @@ def test_a_proposal_of_another_network_is_left_aside(
     rest = Killer()
     assert_equal(computed(tmp_path, "ugs", "plain", rest).path, reference("ugs", "plain")[0].path)
     assert len(rest.reports) == 12
-
-
-def test_what_a_round_that_is_written_left_behind_is_cleared(tmp_path: Path) -> None:
-    seed_run = cut(tmp_path, "ugs", "plain", 10)
-    stale = (seed_run.path / CHECKPOINT).read_bytes()
-    computed(tmp_path, "ugs", "plain", Killer())
-    (seed_run.path / CHECKPOINT).write_bytes(stale)
-    assert seed_run.drop_unfinished() == 2
-    assert not (seed_run.path / CHECKPOINT).exists()
-    assert len(seed_run.events()[0]) == 18

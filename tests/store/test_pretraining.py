@@ -34,16 +34,12 @@ def pretraining(store: Store) -> Pretraining:
     return run
 
 
-def test_it_is_listed_apart_from_runs_with_rounds(store: Store, pretraining: Pretraining) -> None:
-    store.create(RunConfig())
-    assert [run.name for run in store.runs()] == [run_name(RunConfig())]
-    assert [run.name for run in store.pretrainings()] == [pretraining.name]
-    assert len(store.all_runs()) == 2
-    assert store.damaged() == []
-
-
 def test_names_lead_to_the_kind_that_was_asked_for(store: Store, pretraining: Pretraining) -> None:
     run = store.create(RunConfig())
+    assert [run.name for run in store.runs()] == [run_name(RunConfig())]
+    assert [run.name for run in store.pretrainings()] == [pretraining.name]
+    assert len(store.contents().every) == 2
+    assert store.damaged() == []
     assert isinstance(store.find_any(pretraining.name), Pretraining)
     assert isinstance(store.find_any(run.name), Run)
     assert store.find_pretraining(pretraining.name).config == CONFIG
@@ -53,8 +49,9 @@ def test_names_lead_to_the_kind_that_was_asked_for(store: Store, pretraining: Pr
         store.find_pretraining(run.name)
 
 
-def test_what_was_written_is_read(pretraining: Pretraining) -> None:
+def test_what_was_written_is_read_and_stays(pretraining: Pretraining) -> None:
     seed = pretraining.existing_seed()
+    assert seed.drop_unfinished() == 1
     layer = seed.first_layer()
     np.testing.assert_array_equal(layer.weight, WEIGHT)
     assert (layer.best_epoch, layer.epochs, layer.loss, layer.graph_hash) == (1, 3, 0.5, "a" * 64)
@@ -62,30 +59,19 @@ def test_what_was_written_is_read(pretraining: Pretraining) -> None:
     assert seed.is_complete()
     assert seed.is_sound()
     assert pretraining.finished() == [0]
-
-
-def test_the_checksum_is_that_of_the_weight_alone(pretraining: Pretraining) -> None:
     other = pretraining.seed(1)
     other.make()
     other.write_first_layer(WEIGHT, {**ABOUT, "epochs": 9})
-    assert other.first_layer().sha256 == pretraining.seed(0).first_layer().sha256
+    assert other.first_layer().sha256 == layer.sha256, "the checksum is that of the weight alone"
 
 
-def test_an_unfinished_one_starts_again(store: Store) -> None:
-    seed = fill_seed(store.create_pretraining(CONFIG).seed(0), done=False)
-    assert not seed.is_complete()
-    assert seed.drop_unfinished() == 0
-    assert seed.epochs()[0] == []
-
-
-def test_a_finished_one_is_left_alone(pretraining: Pretraining) -> None:
+def test_an_unfinished_a_damaged_and_a_lost_one_start_again(store: Store, pretraining: Pretraining) -> None:
+    unfinished = fill_seed(pretraining.seed(1), done=False)
+    assert not unfinished.is_complete()
+    assert unfinished.drop_unfinished() == 0
+    assert unfinished.epochs()[0] == []
     seed = pretraining.seed(0)
-    assert seed.drop_unfinished() == 1
-    assert len(seed.epochs()[0]) == 3
-
-
-def test_a_damaged_first_layer_is_computed_again(pretraining: Pretraining) -> None:
-    seed = pretraining.seed(0)
+    assert seed.status().state == "done"
     path = seed.path / "pretrained.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\xff")
     assert not seed.is_sound()
@@ -93,54 +79,28 @@ def test_a_damaged_first_layer_is_computed_again(pretraining: Pretraining) -> No
         seed.first_layer()
     assert seed.drop_unfinished() == 0
     assert not path.exists()
-
-
-def test_a_lost_first_layer_is_no_longer_done(pretraining: Pretraining) -> None:
-    seed = pretraining.seed(0)
-    assert seed.status().state == "done"
-    (seed.path / "pretrained.safetensors").unlink()
     assert seed.status().state == "stopped"
-
-
-def test_it_goes_to_the_trash(store: Store, pretraining: Pretraining) -> None:
     store.move_to_trash(pretraining.path)
-    assert store.all_runs() == []
-    assert len(store.trashed()) == 1
-    assert store.empty_trash() > 0
+    assert store.contents().every == []
 
 
 def test_a_changed_config_is_noticed(store: Store, pretraining: Pretraining) -> None:
     path = pretraining.path / "config.json"
     document = json.loads(path.read_text())
-    document["config"]["share"] = 0.5
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps({**document, "config": {**document["config"], "share": 0.5}}))
     assert store.pretrainings() == []
     assert "does not match its config.json" in store.damaged()[0][1]
-
-
-def test_an_unknown_kind_is_one_sentence(store: Store, pretraining: Pretraining) -> None:
-    path = pretraining.path / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "kind": "distillation"}))
+    path.write_text(json.dumps({**document, "kind": "distillation"}))
     assert "a kind of run that this version does not know ('distillation')" in store.damaged()[0][1]
 
 
 def test_every_setting_is_in_the_name() -> None:
     others = {
-        "dataset": "citeseer",
-        "task": "link",
-        "augmentation": "nodes",
-        "share": 0.1,
-        "hidden": 8,
-        "learning_rate": 0.1,
-        "epochs": 5,
-        "patience": 3,
-        "split_seed": 1,
+        **{"dataset": "citeseer", "task": "link", "augmentation": "nodes", "share": 0.1, "hidden": 8},
+        **{"learning_rate": 0.1, "epochs": 5, "patience": 3, "split_seed": 1},
     }
     assert set(others) == set(PretrainConfig.model_fields)
     names = {run_name(PretrainConfig(**{name: value})) for name, value in others.items()}
     assert len(names | {run_name(PretrainConfig())}) == len(others) + 1
-
-
-def test_link_pretrainings_know_their_split() -> None:
     assert resolve_pretraining({"task": "link"}).split_seed == 0
     assert resolve_pretraining({}).split_seed is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -10,43 +11,43 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from glt.config import RunConfig, canonical_json
 from glt.errors import StoreError
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import Event, RoundRecord, Run, SeedRun, Store
+from glt.store.atomic_io import parse_lines, whole_lines
 from glt.store.checksums import cut_checksums
+from glt.store.events import EventFile
 from glt.store.tensors import read_edge_scores, write_masks
 
 Fill = Callable[..., SeedRun]
 OneRound = Callable[[SeedRun, int], None]
 
 
-def test_masks_come_back(seed_run: SeedRun) -> None:
-    first, last = seed_run.masks(0), seed_run.masks(3)
+def test_masks_weights_and_records_come_back(seed_run: SeedRun, one_round: OneRound) -> None:
+    first, last, weights = seed_run.masks(0), seed_run.masks(3), seed_run.weights(3)
     assert first.edges.keep.all()
     assert first.weights.kept == first.weights.total == 27
     assert last.edges.kind == "directed"
     assert last.within(seed_run.masks(2))
     assert [seed_run.masks(k).edges.kept for k in range(4)] == [24, 22, 20, 18]
-
-
-def test_weights_are_zero_where_pruned(seed_run: SeedRun) -> None:
-    weights, masks = seed_run.weights(3), seed_run.masks(3)
-    for name, keep in masks.weights.keep.items():
-        assert weights[name].shape == keep.shape
-        assert (weights[name][~keep] == 0).all()
-        assert (weights[name][keep] != 0).all()
+    written = np.random.default_rng(103).normal(size=(7, 3)).astype(np.float32)
+    assert np.array_equal(weights["first"], np.where(last.weights.keep["first"], written, 0))
+    assert (weights["second"][~last.weights.keep["second"]] == 0).all()
     assert weights["eps"].shape == ()
     assert weights["eps"] == np.float32(0.25)
-
-
-def test_weight_values_are_exact(seed_run: SeedRun) -> None:
-    generator = np.random.default_rng(102)
-    written = generator.normal(size=(7, 3)).astype(np.float32)
-    keep = seed_run.masks(2).weights.keep["first"]
-    assert np.array_equal(seed_run.weights(2)["first"][keep], written[keep])
+    assert [record.round for record in seed_run.rounds()] == [0, 1, 2, 3]
+    assert seed_run.rounds()[2].test == 0.62
+    assert seed_run.is_complete()
+    with pytest.raises(StoreError, match="no round 7: its finished rounds are 0 to 3"):
+        seed_run.masks(7)
+    for number in (2, 5):
+        with pytest.raises(ValueError, match="cannot follow"):
+            one_round(seed_run, number)
 
 
 def test_edge_scores_belong_to_the_survivors_of_the_round_before(seed_run: SeedRun) -> None:
@@ -67,70 +68,31 @@ def test_theta0_comes_back_and_is_written_once(seed_run: SeedRun) -> None:
         seed_run.write_init(other)
 
 
-def test_rounds_come_back_in_order(seed_run: SeedRun) -> None:
-    assert [record.round for record in seed_run.rounds()] == [0, 1, 2, 3]
-    assert seed_run.rounds()[2].test == 0.62
-    assert seed_run.is_complete()
-
-
-RECORD = RoundRecord(
-    round=1,
-    graph_sparsity=0.1,
-    weight_sparsity=0.2,
-    edges_kept_either_way=1.0,
-    edges_kept_both_ways=0.9,
-    val=0.7,
-    test=0.61,
-    test_last=0.59,
-    best_epoch=4,
-    seconds=1.5,
-    macs={"dense_features": 10, "sparse_features": 5, "published": 9},
-)
-
-
-def test_a_record_without_notes_has_the_bytes_it_had_before_there_were_notes() -> None:
-    line = canonical_json(RECORD.model_dump(mode="json"))
+def test_notes_come_back_and_are_bounded_as_all_numbers_are(seed_run: SeedRun) -> None:
+    record = seed_run.rounds()[1]
+    # A record without notes has the bytes it had before there were notes.
+    line = canonical_json(record.model_dump(mode="json"))
     assert "notes" not in line
     assert RoundRecord.model_validate_json(line).notes == {}
-
-
-def test_notes_come_back_and_are_bounded_as_all_numbers_are() -> None:
-    noted = RECORD.model_copy(update={"notes": {"iterate": 2, "better": True, "scores": [0.5, 0.75]}})
+    noted = record.model_copy(update={"notes": {"iterate": 2, "better": True, "scores": [0.5, 0.75]}})
     line = canonical_json(noted.model_dump(mode="json"))
     read = RoundRecord.model_validate_json(line)
     assert (read, canonical_json(read.model_dump(mode="json"))) == (noted, line)
     assert type(read.notes["better"]) is bool
     assert type(read.notes["iterate"]) is int
-    assert not RECORD.model_copy(update={"notes": {"scores": [0.5, 1e300]}}).is_bounded
-
-
-def test_a_round_cannot_be_skipped_or_written_twice(seed_run: SeedRun, one_round: OneRound) -> None:
-    for number in (2, 5):
-        with pytest.raises(ValueError, match="cannot follow"):
-            one_round(seed_run, number)
-
-
-def test_a_round_that_is_not_there_is_named(seed_run: SeedRun) -> None:
-    with pytest.raises(StoreError, match="no round 7: its finished rounds are 0 to 3"):
-        seed_run.masks(7)
-
-
-def test_a_loss_that_is_not_finite_becomes_null(run: Run) -> None:
-    seed_run = run.seed(1)
-    seed_run.make()
-    seed_run.append_event(Event(round=0, stage="retrain", epoch=0, loss=float("nan"), val=0.1, test=0.1))
-    assert "NaN" not in (seed_run.path / "events.jsonl").read_text()
-    assert seed_run.events()[0][0].loss is None
+    assert not record.model_copy(update={"notes": {"scores": [0.5, 1e300]}}).is_bounded
 
 
 def test_events_are_read_from_an_offset_up_to_the_last_newline(run: Run) -> None:
     seed_run = run.seed(1)
     seed_run.make()
     path = seed_run.path / "events.jsonl"
-    events = [Event(round=0, stage="retrain", epoch=k, loss=0.5, val=0.1, test=0.1) for k in range(3)]
+    losses = (float("nan"), 0.5, 0.5)
+    events = [Event(round=0, stage="retrain", epoch=k, loss=loss, val=0.1, test=0.1) for k, loss in enumerate(losses)]
     seed_run.append_event(events[0])
+    assert "NaN" not in path.read_text()
     found, offset = seed_run.events()
-    assert found == events[:1]
+    assert found == [events[0].model_copy(update={"loss": None})]
     seed_run.append_event(events[1])
     with path.open("a") as file:
         file.write('{"round":0,"st')
@@ -158,8 +120,7 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path, seed_run: SeedRun, filled
 
 def test_another_process_writes_the_same_tensor_bytes(tmp_path: Path, seed_run: SeedRun) -> None:
     script = (
-        "import sys, pathlib\nfrom glt.store.tensors import read_masks, write_masks\n"
-        "from glt.store.tensors import read_edge_scores\n"
+        "import sys, pathlib\nfrom glt.store.tensors import read_edge_scores, read_masks, write_masks\n"
         "source, target = map(pathlib.Path, sys.argv[1:])\n"
         "write_masks(target, read_masks(source), read_edge_scores(source))\n"
     )
@@ -180,17 +141,16 @@ def test_any_flipped_byte_is_noticed(seed_run: SeedRun, name: str) -> None:
             read()
 
 
-@pytest.mark.parametrize("kept", [0, 7, 100, -1])
-def test_a_truncated_file_is_named_with_its_remedy(seed_run: SeedRun, kept: int) -> None:
+def test_a_truncated_or_missing_file_is_named_with_its_remedy(seed_run: SeedRun) -> None:
     path = seed_run.path / "round-01.safetensors"
-    path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(StoreError, match=r"round-01\.safetensors.*glt doctor"):
-        seed_run.masks(1)
+    content = path.read_bytes()
+    for kept in (0, 7, 100, -1):
+        path.write_bytes(content[:kept])
+        with pytest.raises(StoreError, match=r"round-01\.safetensors.*glt doctor"):
+            seed_run.masks(1)
     assert seed_run.masks(2).edges.kept == 20
-
-
-def test_a_missing_file_is_named(seed_run: SeedRun) -> None:
     (seed_run.path / "weights-01.safetensors").unlink()
+    path.write_bytes(content)
     with pytest.raises(StoreError, match=r"weights-01\.safetensors is missing"):
         seed_run.weights(1)
 
@@ -234,16 +194,15 @@ def test_scores_close_to_one_keep_their_order(run: Run) -> None:
 
 def large_round(run: Run, entries: int) -> tuple[SeedRun, NDArray[np.float32]]:
     """Write rounds 0 and 1 of a directed mask, UGS's scores close to 1 among them, and return those."""
-    generator = np.random.default_rng(0)
-    scores = np.round(1 + 1e-3 * generator.normal(size=entries), 5).astype(np.float32)
+    scores = np.round(1 + 1e-3 * np.random.default_rng(0).normal(size=entries), 5).astype(np.float32)
     full = Masks(EdgeMask.full("directed", entries // 2), WeightMask.full({"w": (2, 2)}))
-    weights = {"w": np.ones((2, 2), dtype=np.float32)}
     seed_run = run.seed(7)
     seed_run.make()
     macs = {"dense_features": 1, "sparse_features": 1, "published": 1}
+    measured = {"val": 0.5, "test": 0.5, "test_last": 0.5, "best_epoch": 1, "seconds": 1.0, "macs": macs}
     for number, masks in enumerate((full, Masks(full.edges.prune(scores, 0.05), full.weights))):
-        told = {"val": 0.5, "test": 0.5, "test_last": 0.5, "best_epoch": 1, "seconds": 1.0, "macs": macs}
-        seed_run.write_round(RoundRecord.of(number, masks, **told), masks, weights, scores if number else None)
+        weights = {"w": np.ones((2, 2), dtype=np.float32)}
+        seed_run.write_round(RoundRecord.of(number, masks, **measured), masks, weights, scores if number else None)
     return seed_run, scores
 
 
@@ -280,20 +239,10 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_nothing_to_drop_changes_nothing(seed_run: SeedRun) -> None:
+def test_what_a_killed_worker_left_is_cleared(seed_run: SeedRun) -> None:
     before = content(seed_run.path)
     assert seed_run.drop_unfinished() == 4
     assert content(seed_run.path) == before
-
-
-def test_a_seed_that_never_began_starts_at_round_0(seed_run: SeedRun) -> None:
-    fresh = SeedRun(seed_run.path.parent, 5, seed_run.config)
-    assert fresh.drop_unfinished() == 0
-    assert not fresh.path.exists()
-
-
-def test_what_a_killed_worker_left_is_cleared(seed_run: SeedRun) -> None:
-    before = content(seed_run.path)
     seed_run.append_event(Event(round=4, stage="search", epoch=0, loss=0.1, val=0.1, test=0.1))
     for name in ("events.jsonl", "rounds.jsonl"):
         (seed_run.path / name).write_bytes((seed_run.path / name).read_bytes() + b'{"round":4,"sta')
@@ -301,25 +250,124 @@ def test_what_a_killed_worker_left_is_cleared(seed_run: SeedRun) -> None:
     (seed_run.path / ".round-04.safetensors.12-3.writing").write_bytes(b"half")
     assert seed_run.drop_unfinished() == 4
     assert content(seed_run.path) == before
+    fresh = SeedRun(seed_run.path.parent, 5, seed_run.config)
+    assert fresh.drop_unfinished() == 0
+    assert not fresh.path.exists()
 
 
-@pytest.mark.parametrize("name", ["round-02.safetensors", "weights-02.safetensors"])
-def test_a_round_with_a_damaged_file_is_computed_again(seed_run: SeedRun, one_round: OneRound, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "damaged", "whole"),
+    [
+        ("round-02.safetensors", (b"", b"damaged"), 2),
+        ("weights-02.safetensors", (b"", b"damaged"), 2),
+        ("rounds.jsonl", (b'"round":1', b'"round":7'), 1),
+    ],
+)
+def test_a_damaged_round_is_computed_again(
+    seed_run: SeedRun, one_round: OneRound, name: str, damaged: tuple[bytes, bytes], whole: int
+) -> None:
     before = content(seed_run.path)
-    (seed_run.path / name).write_bytes(b"damaged")
-    assert seed_run.drop_unfinished() == 2
-    assert {event.round for event in seed_run.events()[0]} == {0, 1}
-    assert len(seed_run.rounds()) == 2
-    for number in (2, 3):
+    (seed_run.path / name).write_bytes(before[name].replace(*damaged) if damaged[0] else damaged[1])
+    assert seed_run.drop_unfinished() == whole
+    assert {event.round for event in seed_run.events()[0]} == set(range(whole))
+    assert len(seed_run.rounds()) == whole
+    for number in range(whole, 4):
         one_round(seed_run, number)
     assert content(seed_run.path) == before
 
 
-def test_a_damaged_line_is_computed_again(seed_run: SeedRun, one_round: OneRound) -> None:
-    before = content(seed_run.path)
-    path = seed_run.path / "rounds.jsonl"
-    path.write_bytes(before["rounds.jsonl"].replace(b'"round":1', b'"round":7'))
-    assert seed_run.drop_unfinished() == 1
-    for number in (1, 2, 3):
-        one_round(seed_run, number)
-    assert content(seed_run.path) == before
+# Events are read a round at a time, and say the same as all of them read at once.
+
+
+# How many epochs each round has in its search and its retraining.
+ROUNDS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=0, max_size=6)
+
+
+def events_of(lengths: list[tuple[int, int]]) -> list[Event]:
+    generator = np.random.default_rng(len(lengths))
+    return [
+        Event(round=number, stage=stage, epoch=epoch, loss=loss, val=val, test=test)
+        for number, (search, retrain) in enumerate(lengths)
+        for stage, count in (("search", search), ("retrain", retrain))
+        for epoch, (loss, val, test) in enumerate(generator.random((count, 3)).tolist())
+    ]
+
+
+def written(path: Path, events: list[Event]) -> EventFile:
+    path.write_text("".join(f"{canonical_json(event.model_dump(mode='json'))}\n" for event in events))
+    return EventFile(path)
+
+
+def told(file: EventFile, number: int, offset: int = 0) -> list[Event]:
+    found, _ = file.epochs(number, offset)
+    columns = zip(found.stage, found.epoch, found.loss, found.val, found.test, strict=True)
+    return [
+        Event(
+            round=number,
+            stage=found.stages[stage],
+            epoch=epoch,
+            loss=None if math.isnan(loss) else loss,
+            val=val,
+            test=test,
+        )
+        for stage, epoch, loss, val, test in columns
+    ]
+
+
+@given(ROUNDS)
+@settings(deadline=None, max_examples=40)
+def test_the_epochs_of_every_round_are_found(
+    tmp_path_factory: pytest.TempPathFactory, lengths: list[tuple[int, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("events") / "events.jsonl"
+    events = events_of(lengths)
+    file = written(path, events)
+    assert parse_lines(path, whole_lines(path)[0], Event) == events
+    assert list(file.starts()) == list(range(len(lengths)))
+    for number in range(len(lengths) + 1):
+        assert told(file, number) == [event for event in events if event.round == number]
+        assert told(file, number, file.starts().get(number, 0)) == told(file, number)
+    assert file.end() == path.stat().st_size
+
+
+def test_rounds_need_not_begin_with_zero_nor_follow_each_other_closely(tmp_path: Path) -> None:
+    events = [event for event in events_of([(3, 2)] * 9) if event.round in (2, 3, 8)]
+    events[-1] = events[-1].model_copy(update={"loss": None})
+    file = written(tmp_path / "events.jsonl", events)
+    assert list(file.starts()) == [2, 3, 8]
+    assert told(file, 8) == events[-5:]
+    assert told(file, 5) == told(file, 0) == told(file, 9) == []
+    # Lines longer than a block are read whole.
+    long = [event.model_copy(update={"stage": event.stage * 300}) for event in events]
+    file = written(tmp_path / "events.jsonl", long)
+    assert list(file.starts()) == [2, 3, 8]
+    assert told(file, 3) == long[5:10]
+    for content in (b"", b'{"round":0,"st'):
+        file.path.write_bytes(content)
+        assert (file.starts(), file.end(), told(file, 0)) == ({}, 0, [])
+    file.path.unlink()
+    assert (file.starts(), told(file, 0)) == ({}, [])
+
+
+def test_reading_goes_on_where_it_ended_and_never_into_half_a_line(tmp_path: Path) -> None:
+    events = events_of([(4, 3)])
+    file = written(tmp_path / "events.jsonl", events[:5])
+    first, offset = file.epochs(0)
+    with file.path.open("a") as lines:
+        lines.write(canonical_json(events[5].model_dump(mode="json")) + '\n{"epoch":1')
+    second, end = file.epochs(0, offset)
+    joined = first.followed_by(second)
+    assert [joined.stages[stage] for stage in joined.stage] == [event.stage for event in events[:6]]
+    assert joined.val.tolist() == [event.val for event in events[:6]]
+    assert end == file.end() < file.path.stat().st_size
+    assert len(file.epochs(0, end)[0]) == 0
+
+
+def test_a_damaged_line_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    lines = written(path, events_of([(2, 2), (3, 3), (1, 1)])).path.read_bytes().split(b"\n")
+    for damage in (b'{"round":1,"stage":7}', b"{", b"\xff\xfe", b'{"round":1', b"[]"):
+        path.write_bytes(b"\n".join([*lines[:6], damage, *lines[7:]]))
+        with pytest.raises(StoreError, match=r"events\.jsonl is damaged in line 7"):
+            EventFile(path).epochs(1)
+        assert len(EventFile(path).epochs(2)[0]) == 2

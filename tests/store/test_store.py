@@ -6,6 +6,9 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +19,20 @@ from glt.errors import ConfigError, StoreError
 from glt.formats import as_typed
 from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig
-from glt.store import Run, SeedRun, Status, Store, readers_first, readers_left, run_name, sources_of
+from glt.store import (
+    Annotation,
+    Run,
+    SeedRun,
+    Status,
+    Store,
+    bundled_examples,
+    paths,
+    readers_first,
+    readers_left,
+    run_name,
+    sources_of,
+)
+from glt.store.annotations import LONGEST_TITLE, annotate, annotations_in
 from glt.store.atomic_io import TOO_FRESH
 from glt.store.seed_run import fingerprint
 
@@ -33,25 +49,21 @@ def test_a_store_is_made_by_the_first_write(tmp_path: Path) -> None:
     assert len(store.runs()) == 1
 
 
-def test_a_run_is_found_by_name_and_by_path(store: Store, run: Run, tmp_path: Path) -> None:
+def test_a_run_is_found_by_name_and_by_path_or_similar_ones_are_named(store: Store, run: Run, tmp_path: Path) -> None:
     assert store.find(run.name).config == run.config
     assert Store(tmp_path / "elsewhere").find(str(run.path)).config == run.config
-
-
-@pytest.mark.parametrize("name", ["..", ".", ".trash", "", "/", "zebra"])
-def test_what_is_no_run_is_not_found(store: Store, run: Run, name: str) -> None:
-    with pytest.raises(StoreError, match=f"the store holds {run.name}"):
-        store.find(name)
-
-
-def test_a_run_of_a_similar_name_is_suggested(store: Store, run: Run) -> None:
-    with pytest.raises(StoreError, match=f"did you mean {run.name}"):
-        store.find("cora-node-gcn-ugs")
-
-
-def test_the_same_config_opens_the_same_run(store: Store, run: Run) -> None:
     assert store.create(run.config).path == run.path
     assert len(store.runs()) == 1
+    for name in ("..", ".", ".trash", "", "/", "zebra"):
+        with pytest.raises(StoreError, match=f"the store holds {run.name}"):
+            store.find(name)
+    near = f"{run.name[:-1]}x"
+    for name in ("cora-node-gcn-ugs", near):
+        with pytest.raises(StoreError, match=f"did you mean {run.name}"):
+            store.find(name)
+    # A run that looks for another one is not offered itself.
+    with pytest.raises(StoreError, match="the store holds no runs yet"):
+        store.find(near, asking=run.name)
 
 
 def test_more_rounds_extend_a_run_and_fewer_do_not_shorten_it(store: Store, filled: Fill) -> None:
@@ -63,6 +75,8 @@ def test_more_rounds_extend_a_run_and_fewer_do_not_shorten_it(store: Store, fill
 
 
 def test_seeds_are_listed_in_order(run: Run, filled: Fill) -> None:
+    with pytest.raises(StoreError, match="has no seeds yet"):
+        run.existing_seed()
     for seed in (10, 2, 0):
         filled(run, seed, rounds=0)
     (run.path / "seed-x").mkdir()
@@ -93,11 +107,6 @@ def age(folder: Path) -> None:
     os.utime(folder, (before, before))
 
 
-def test_a_run_without_seeds_says_so(run: Run) -> None:
-    with pytest.raises(StoreError, match="has no seeds yet"):
-        run.existing_seed()
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -123,12 +132,6 @@ def test_a_damaged_run_is_listed_and_the_others_stay(store: Store, run: Run, con
     assert str(caught.value) == said
 
 
-def test_a_folder_without_config_is_listed_as_damaged(store: Store, run: Run) -> None:
-    (store.root / "notes").mkdir()
-    assert [path.name for path, _ in store.damaged()] == ["notes"]
-    assert len(store.runs()) == 1
-
-
 def test_config_json_holds_the_config_and_the_format(run: Run) -> None:
     document = json.loads((run.path / "config.json").read_text())
     assert len(document.pop("crc32")) == 8
@@ -140,75 +143,60 @@ def test_size_counts_every_file_but_follows_no_link(store: Store, seed_run: Seed
     assert before == sum(path.stat().st_size for path in store.root.rglob("*") if path.is_file())
     (tmp_path / "large").write_bytes(b"x" * 100_000)
     (seed_run.path / "link").symlink_to(tmp_path / "large")
+    (store.root / "notes").mkdir()
     assert store.size_bytes() < before + 1000
+    assert [path.name for path, _ in store.damaged()] == ["notes"]
 
 
 def test_a_run_moves_to_the_trash_and_is_freed(store: Store, seed_run: SeedRun, run: Run) -> None:
     size = run.size_bytes()
+    with seed_run.lock(), pytest.raises(StoreError, match=r"running \(seed 0\): stop it"):
+        store.move_to_trash(run.path)
     store.move_to_trash(run.path)
     assert store.runs() == []
     assert [path.name for path in store.trashed()] == [f"{run.name}.1"]
     assert store.size_bytes() >= size
+    restore = f"is in the trash; `{as_typed('delete')} --restore {run.name} --store {store.root}` restores it"
+    with pytest.raises(StoreError, match=restore):
+        store.find(run.name)
     assert store.empty_trash() == size
     assert store.trashed() == []
     assert store.size_bytes() == 0
 
 
-def test_the_same_run_may_be_deleted_twice(store: Store, run: Run, filled: Fill) -> None:
-    for _ in range(2):
-        store.move_to_trash(store.create(run.config).path)
-    assert [path.name for path in store.trashed()] == [f"{run.name}.1", f"{run.name}.2"]
-
-
-def test_a_run_at_work_stays(store: Store, seed_run: SeedRun, run: Run) -> None:
-    with seed_run.lock(), pytest.raises(StoreError, match=r"running \(seed 0\): stop it"):
-        store.move_to_trash(run.path)
-    store.move_to_trash(run.path)
-
-
-def test_a_run_elsewhere_stays(store: Store, run: Run, tmp_path: Path) -> None:
-    other = Store(tmp_path / "other").create(run.config)
-    for found in (other, store.find(str(other.path))):
-        with pytest.raises(StoreError, match="not a folder of the store"):
-            store.move_to_trash(found.path)
-    assert other.path.exists()
-
-
-def test_a_run_that_is_a_link_stays(store: Store, run: Run, tmp_path: Path) -> None:
+def test_a_run_elsewhere_or_behind_a_link_stays(store: Store, run: Run, tmp_path: Path) -> None:
     other = Store(tmp_path / "other").create(run.config)
     run.path.rename(tmp_path / "aside")
     (store.root / run.name).symlink_to(other.path)
-    with pytest.raises(StoreError, match="not a folder of the store"):
-        store.move_to_trash(store.find(run.name).path)
+    for path in (other.path, store.find(str(other.path)).path, store.find(run.name).path):
+        with pytest.raises(StoreError, match="not a folder of the store"):
+            store.move_to_trash(path)
     assert (other.path / "config.json").exists()
 
 
-def test_links_in_the_trash_are_removed_but_not_followed(
-    store: Store, seed_run: SeedRun, run: Run, tmp_path: Path
-) -> None:
+def test_links_in_the_trash_are_not_followed(store: Store, seed_run: SeedRun, run: Run, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()
     (precious / "thesis").write_text("years of work")
     (seed_run.path / "inside").symlink_to(precious)
     store.move_to_trash(run.path)
-    (store.root / ".trash" / "beside").symlink_to(precious)
+    trash = store.root / ".trash"
+    (trash / "other.1").symlink_to(precious)
+    assert store.restorable() == [run.name]
     store.empty_trash()
     assert store.trashed() == []
+    trash.rmdir()
+    trash.symlink_to(precious)
+    for change in (lambda: store.move_to_trash(store.create(run.config).path), store.empty_trash):
+        with pytest.raises(StoreError, match="symbolic link"):
+            change()
     assert (precious / "thesis").exists()
-
-
-def test_a_trash_that_is_a_link_is_refused(store: Store, run: Run, tmp_path: Path) -> None:
-    (tmp_path / "precious").mkdir()
-    (store.root / ".trash").symlink_to(tmp_path / "precious")
-    with pytest.raises(StoreError, match="symbolic link"):
-        store.move_to_trash(run.path)
-    with pytest.raises(StoreError, match="symbolic link"):
-        store.empty_trash()
 
 
 def test_what_was_deleted_last_comes_back(store: Store, seed_run: SeedRun, run: Run) -> None:
     store.move_to_trash(run.path)
     store.move_to_trash(store.create(run.config).path)
+    assert [path.name for path in store.trashed()] == [f"{run.name}.1", f"{run.name}.2"]
     assert store.restorable() == [run.name]
     assert store.restore(run.name) == run.path
     assert store.find(run.name).seeds() == []
@@ -217,14 +205,12 @@ def test_what_was_deleted_last_comes_back(store: Store, seed_run: SeedRun, run: 
     store.restore(run.name)
     assert store.find(run.name).seed(0).whole_rounds() == 4
     assert store.trashed() == []
-
-
-def test_a_gap_in_the_trash_does_not_make_an_older_one_the_newest(store: Store, run: Run) -> None:
-    for _ in range(2):
+    # A gap in the numbers does not make an older one the newest.
+    for _ in range(3):
         store.move_to_trash(store.create(run.config).path)
     (store.root / ".trash" / f"{run.name}.1").rename(store.root.parent / "gone")
     store.move_to_trash(store.create(run.config).path)
-    assert [path.name for path in store.trashed()] == [f"{run.name}.2", f"{run.name}.3"]
+    assert [path.name for path in store.trashed()] == [f"{run.name}.{number}" for number in (2, 3, 4)]
 
 
 def test_a_name_that_is_taken_again_or_unknown_is_refused(store: Store, run: Run) -> None:
@@ -239,40 +225,26 @@ def test_a_name_that_is_taken_again_or_unknown_is_refused(store: Store, run: Run
         store.restore(run.name)
 
 
-def test_links_in_the_trash_do_not_come_back(store: Store, run: Run, tmp_path: Path) -> None:
-    store.move_to_trash(run.path)
-    (store.root / ".trash" / "other.1").symlink_to(tmp_path)
-    assert store.restorable() == [run.name]
-
-
-def test_a_run_in_the_trash_is_said_to_lie_there(store: Store, run: Run) -> None:
-    store.move_to_trash(run.path)
-    told = f"is in the trash; `{as_typed('delete')} --restore {run.name} --store {store.root}` restores it"
-    with pytest.raises(StoreError, match=told):
-        store.find(run.name)
-
-
 @pytest.fixture
 def ticket(store: Store, run: Run) -> Run:
     return store.create(RunConfig(method="reinit", rounds=3, options={"masks_of": run.name, "draw": 0}))
 
 
-def test_an_unfinished_reader_keeps_it(store: Store, run: Run, ticket: Run, filled: Fill) -> None:
+def test_an_unfinished_reader_keeps_it(
+    store: Store, run: Run, ticket: Run, filled: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
     filled(ticket, 0)
     filled(ticket, 1, rounds=1)
     with pytest.raises(
         StoreError, match=rf"{run.name} cannot be deleted, because {ticket.name} \(seed 1 not complete\) still needs it"
     ):
         store.move_to_trash(run.path)
-    assert run.path.exists()
-
-
-def test_a_reader_at_work_keeps_it(store: Store, run: Run, ticket: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    ticket.seed(0).make()
     ticket.seed(0).write_status(Status(state="running", seed=0))
     monkeypatch.setattr("glt.store.locks.is_alive", lambda *_: True)
-    with pytest.raises(StoreError, match=r"\(seed 0 running\)"):
+    with pytest.raises(StoreError, match=r"\(seed 0 running, seed 1 not complete\)"):
         store.move_to_trash(run.path)
+    assert readers_first([run.name, ticket.name], store.runs()) == [ticket.name, run.name]
+    assert sources_of(run.config) == []
 
 
 def test_a_pretraining_is_kept_for_what_starts_from_it(store: Store, filled: Fill) -> None:
@@ -288,19 +260,6 @@ def test_a_complete_reader_is_named_and_stops_nothing(store: Store, run: Run, ti
     assert f"{ticket.name} needs {run.name} and is complete" in readers_left(run.name, store.readers(run.name))
     store.move_to_trash(run.path)
     assert readers_left(ticket.name, store.readers(ticket.name)) == ""
-
-
-def test_readers_go_before_what_they_read(store: Store, run: Run, ticket: Run) -> None:
-    assert readers_first([run.name, ticket.name], store.runs()) == [ticket.name, run.name]
-    assert sources_of(run.config) == []
-
-
-def test_a_run_that_looks_for_another_one_is_not_offered_itself(store: Store, run: Run) -> None:
-    near = f"{run.name[:-1]}x"
-    with pytest.raises(StoreError, match=f"did you mean {run.name}"):
-        store.find(near)
-    with pytest.raises(StoreError, match="the store holds no runs yet"):
-        store.find(near, asking=run.name)
 
 
 # Names of runs: a hash of everything that shapes the rounds.
@@ -329,29 +288,123 @@ OTHERS = {
 
 def test_the_name_says_what_the_run_is_about() -> None:
     assert re.fullmatch(r"cora-node-gcn-ugs-[0-9a-f]{8}", run_name(RunConfig()))
-
-
-def test_more_rounds_are_the_same_run() -> None:
     assert run_name(RunConfig(rounds=30)) == run_name(RunConfig(rounds=20))
-
-
-@pytest.mark.parametrize("method", METHODS.names())
-def test_settings_a_method_ignores_are_the_same_run(method: str) -> None:
-    plain = fingerprint(RunConfig(method=method))
-    for name in METHODS.get(method).ignores:
-        assert fingerprint(RunConfig(method=method, **{name: OTHERS[name]})) == plain, name
-
-
-@pytest.mark.parametrize("name", sorted(set(CORE_FIELDS) - {"rounds"}))
-def test_every_other_setting_is_another_run(name: str) -> None:
-    assert fingerprint(RunConfig(**{name: OTHERS[name]})) != fingerprint(RunConfig())
-
-
-def test_options_are_part_of_a_run() -> None:
     assert fingerprint(RunConfig(options={"a": 1})) != fingerprint(RunConfig(options={"a": 2}))
+    for dataset in ("../up", "a/b", ".hidden", "a b", ""):
+        with pytest.raises(ConfigError, match="cannot be part of a run's name"):
+            run_name(RunConfig(dataset=dataset))
 
 
-@pytest.mark.parametrize("dataset", ["../up", "a/b", ".hidden", "a b", ""])
-def test_a_name_is_never_a_path(dataset: str) -> None:
-    with pytest.raises(ConfigError, match="cannot be part of a run's name"):
-        run_name(RunConfig(dataset=dataset))
+def test_settings_a_method_ignores_are_the_same_run() -> None:
+    for method in METHODS.names():
+        plain = fingerprint(RunConfig(method=method))
+        for name in METHODS.get(method).ignores:
+            assert fingerprint(RunConfig(method=method, **{name: OTHERS[name]})) == plain, name
+    for name in set(CORE_FIELDS) - {"rounds"}:
+        assert fingerprint(RunConfig(**{name: OTHERS[name]})) != fingerprint(RunConfig()), name
+
+
+# What a person says about runs: limits, damage, two writers, and that runs stay as they are.
+
+
+def test_a_title_stands_beside_the_run_and_not_in_it(store: Store, seed_run: SeedRun) -> None:
+    folder = seed_run.path.parent
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    store.annotate(folder.name, {"title": "  wide\n net ", "color": "blue"})
+    assert store.find(folder.name).annotation == Annotation(title="wide net", color="blue")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_fields_change_one_by_one_and_an_empty_one_is_taken_back(store: Store, run: Run) -> None:
+    store.annotate(run.name, {"title": "mine", "note": "first line\nsecond"})
+    store.annotate(run.name, {"hidden": True})
+    assert store.annotations().of(run.name).as_json() == {"title": "mine", "note": "first line\nsecond", "hidden": True}
+    store.annotate(run.name, {"title": "", "note": "", "hidden": False})
+    assert store.annotations().entries == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"title": "x" * (LONGEST_TITLE + 1)}, "The title has 61 characters: at most 60 are allowed."),
+        ({"note": "x" * 2001}, "The note has 2001 characters: at most 2000 are allowed."),
+        ({"color": "red; background: url(http://x)"}, "Unknown color"),
+        ({"hidden": "perhaps"}, "hidden cannot be 'perhaps'"),
+    ],
+)
+def test_bad_annotations_are_refused(store: Store, run: Run, changes: dict[str, str], told: str) -> None:
+    store.annotate(run.name, {"title": "mine"})
+    with pytest.raises(ConfigError, match=told):
+        store.annotate(run.name, changes)
+    assert store.annotations().of(run.name) == Annotation(title="mine")
+
+
+def test_an_example_is_annotated_in_the_users_store(store: Store) -> None:
+    store.annotate(bundled_examples()[0].name, {"title": "of the paper"})
+    first = bundled_examples(annotated_in=store.root)[0]
+    assert first.annotation.title == "of the paper"
+    assert store.find(str(first.path)).annotation.title == "of the paper"
+    assert bundled_examples()[0].annotation == Annotation()
+    # What was read of a run is kept by the object, so it has to be the same one.
+    assert bundled_examples(annotated_in=store.root)[0] is first
+
+
+def test_a_damaged_file_is_told_and_moved_aside_by_the_next_change(store: Store, run: Run) -> None:
+    file = store.root / paths.ANNOTATIONS
+    for number in (1, 2):
+        file.write_text('{"schema": 1, "runs": {"a": ')
+        assert "annotations.json is damaged" in store.annotations().damage
+        assert store.find(run.name).annotation == Annotation()
+        _, told = store.annotate(run.name, {"title": "mine"})
+        assert f"kept as annotations.json.damaged-{number}" in told
+        assert (store.root / f"annotations.json.damaged-{number}").read_text() == '{"schema": 1, "runs": {"a": '
+        assert store.annotations().entries == {run.name: Annotation(title="mine")}
+
+
+def test_what_of_an_entry_can_be_read_is_read_and_others_stay(store: Store, run: Run) -> None:
+    store.annotate(run.name, {"title": "mine"})
+    file = store.root / paths.ANNOTATIONS
+    document = json.loads(file.read_text())
+    document["runs"] |= {"odd": {"title": "kept", "color": "plaid"}, "later": {"title": "x", "stars": 3}, "none": 7}
+    file.write_text(json.dumps(document))
+    found = store.annotations()
+    assert found.of("odd") == Annotation(title="kept")
+    assert "odd, none that cannot be read" in found.damage
+    store.annotate(run.name, {"note": "more"})
+    after = json.loads(file.read_text())["runs"]
+    assert after.pop(run.name) == {"title": "mine", "note": "more"}
+    assert after == {"odd": {"title": "kept", "color": "plaid"}, "later": {"title": "x", "stars": 3}, "none": 7}
+    store.annotate("later", {"title": "y"})
+    assert json.loads(file.read_text())["runs"]["later"] == {"title": "y", "stars": 3}
+
+
+def test_a_newer_file_and_a_store_for_reading_are_left_alone(store: Store, run: Run) -> None:
+    file = store.root / paths.ANNOTATIONS
+    file.write_text('{"schema": 99, "runs": {}}')
+    assert "newer GLT Studio" in store.annotations().damage
+    for writable, words in ((True, "newer GLT Studio"), (False, "read-only")):
+        with pytest.raises(StoreError, match=words):
+            Store(store.root, writable).annotate(run.name, {"title": "mine"})
+    assert file.read_text() == '{"schema": 99, "runs": {}}'
+
+
+def test_processes_and_threads_lose_nothing_of_each_other(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from glt.store.annotations import annotate\n"
+        "for number in range(15): annotate(Path(sys.argv[1]), f'{sys.argv[2]}-{number}', {'title': sys.argv[2]})"
+    )
+
+    def write(name: str) -> None:
+        for number in range(15):
+            annotate(tmp_path, f"{name}-{number}", {"title": name})
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in ("three", "four")]
+    writers = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path), name]) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [writer.wait(timeout=1800) for writer in writers] == [0, 0]
+    assert {name: each.title for name, each in annotations_in(tmp_path).entries.items()} == {
+        f"{name}-{number}": name for name in ("one", "two", "three", "four") for number in range(15)
+    }

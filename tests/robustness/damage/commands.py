@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
+
+import numpy as np
 
 from analysis.cli.main import main as analysis_main
 from glt.cli.main import main as glt_main
@@ -95,3 +98,57 @@ def without(value: Any) -> Any:
             if key not in ("state", "seconds", "path", "results_version")
         }
     return [without(each) for each in value] if isinstance(value, list) else value
+
+
+# What can happen to one file: cut, flipped, overwritten, emptied, replaced by something that is no file, or gone.
+
+
+Damage = Callable[[Path], object]
+FLIPS = 6
+# Reading it fails with an input/output error, for root too, as a bad sector does.
+
+
+def damages(flips: int = FLIPS) -> dict[str, Damage]:
+    """Return every damage by its name; `flips` is how many single bytes are flipped, one at a time."""
+    return {
+        **{f"cut to {eighth}/8": cut(eighth) for eighth in range(8)},
+        **{f"flip {number}": flip(number) for number in range(flips)},
+        "noise": lambda path: path.write_bytes(
+            np.random.default_rng(list(path.name.encode())).bytes(path.stat().st_size)
+        ),
+        "folder": in_its_place(Path.mkdir),
+        "full folder": in_its_place(lambda path: (path.mkdir(), (path / "something").write_text("else"))),
+        "dangling link": in_its_place(lambda path: path.symlink_to(path.with_name("nowhere"))),
+        "link to itself": in_its_place(lambda path: path.symlink_to(path.name)),
+        # Reading it fails with an input/output error, for root too, as a bad sector does.
+        "unreadable": in_its_place(lambda path: path.symlink_to("/proc/self/mem")),
+        "removed": Path.unlink,
+    }
+
+
+def cut(eighth: int) -> Damage:
+    """Keep so many eighths of the bytes."""
+    return lambda path: os.truncate(path, path.stat().st_size * eighth // 8)
+
+
+def flip(number: int) -> Damage:
+    """Change one byte; the first ones lie in the head of the file, the rest anywhere."""
+
+    def flip_byte(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        generator = np.random.default_rng([number, *path.name.encode()])
+        place = int(generator.integers(min(len(content), 64) if number % 3 == 0 else len(content)))
+        content[place] ^= 1 << int(generator.integers(8))
+        path.write_bytes(content)
+
+    return flip_byte
+
+
+def in_its_place(make: Damage) -> Damage:
+    """Remove the file and make something else in its place."""
+
+    def replace(path: Path) -> None:
+        path.unlink()
+        make(path)
+
+    return replace

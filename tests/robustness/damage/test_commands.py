@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from glt.store import Store
-from tests.robustness.damage.commands import CHEAP, READERS, Said, complaint, read
-from tests.robustness.damage.damages import damages
+from tests.robustness.damage.commands import CHEAP, READERS, Said, complaint, damages, read
 
 ALL = os.environ.get("GLT_DAMAGE") == "all"
 FEW = ("cut to 0/8", "cut to 5/8", "flip 1", "flip 4", "folder", "dangling link", "unreadable")
@@ -76,7 +75,7 @@ def test_commands_work_or_name_the_damaged_file(copy: Copy, expected: Callable[[
 
 
 @pytest.mark.parametrize("file", PRETRAINED)
-def test_a_pre_training_is_shown_or_its_damaged_file_named(
+def test_commands_work_or_name_the_damaged_file_of_a_pretraining(
     copy: Copy, expected: Callable[[str, str], Said], file: str
 ) -> None:
     wrong = []

@@ -6,13 +6,16 @@ import json
 import shlex
 import shutil
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from glt.cli.doctor import lines_on
 from glt.cli.main import main
 from glt.config import make_config
-from glt.doctor import examine, repair
+from glt.doctor import Examined, Finding, Repaired, examine, repair
+from glt.doctor.environment import machine, packages
 from glt.errors import StoreError
 from glt.formats import as_typed
 from glt.presets import resolve
@@ -20,19 +23,19 @@ from glt.store import Run, Status, Store
 from tests.robustness.damage.commands import said
 from tests.robustness.damage.conftest import SMALL
 
+Patch = pytest.MonkeyPatch
+
 Copy = Callable[[], Store]
 
 
-@pytest.mark.parametrize("name", ["nowhere", "a file"])
-def test_a_store_that_is_not_there_is_not_well(tmp_path: Path, name: str) -> None:
+def test_a_store_that_is_not_there_is_not_well(tmp_path: Path, monkeypatch: Patch) -> None:
     (tmp_path / "a file").write_text("text")
-    answer = said("glt", ["doctor", "--store", str(tmp_path / name)])
-    assert answer.code == 1
-    assert str(tmp_path / name) in answer.err
-    assert "no damage found" not in answer.out
-
-
-def test_the_usual_store_need_not_be_made_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("nowhere", "a file"):
+        answer = said("glt", ["doctor", "--store", str(tmp_path / name)])
+        assert answer.code == 1
+        assert str(tmp_path / name) in answer.err
+        assert "no damage found" not in answer.out
+    # The default store need not be made yet.
     monkeypatch.setenv("GLT_STORE", str(tmp_path / "later"))
     assert said("glt", ["doctor"]).code == 0
 
@@ -50,9 +53,7 @@ def test_a_lost_config_names_its_copy_and_the_command_that_goes_on(copy: Copy) -
     assert again in said("glt", ["list", "--store", str(store.root)]).err
     words = shlex.split(again)
     assert words[words.index("--config") + 1] == str(kept)
-
-
-def test_a_config_that_tells_nothing_is_named_too(copy: Copy) -> None:
+    # One that tells no settings is named too.
     run = copy().runs()[0]
     (run.path / "config.json").write_text("noise")
     (left,) = repair(examine(run.path)).left
@@ -130,19 +131,21 @@ def test_a_copied_seed_is_not_another_seed(run: Run, capsys: pytest.CaptureFixtu
     assert list(run.path.glob("set-aside/*/seed-5/rounds.jsonl"))
 
 
-def test_swapped_seeds_are_noticed(run: Run) -> None:
-    for one, other in (("seed-0", "aside"), ("seed-1", "seed-0"), ("aside", "seed-1")):
-        (run.path / one).rename(run.path / other)
-    for seed in (0, 1):
-        with pytest.raises(StoreError, match=f"seed-{seed} holds the rounds of {run.name}/seed-{1 - seed}"):
-            run.seed(seed).last_round()
-
-
-def test_a_seed_of_another_run_is_noticed(run: Run) -> None:
+def test_swapped_seeds_are_noticed_and_those_of_other_runs(run: Run) -> None:
     other = Store(run.path.parent).create(resolve({**SMALL, "p_graph": 0.2}))
     shutil.copytree(run.path / "seed-0", other.path / "seed-0")
     with pytest.raises(StoreError, match=f"holds the rounds of {run.name}/seed-0"):
         other.seed(0).rounds()
+    for one, target in (("seed-0", "aside"), ("seed-1", "seed-0"), ("aside", "seed-1")):
+        (run.path / one).rename(run.path / target)
+    for seed in (0, 1):
+        with pytest.raises(StoreError, match=f"seed-{seed} holds the rounds of {run.name}/seed-{1 - seed}"):
+            run.seed(seed).last_round()
+    (pretraining,) = Store(run.path.parent).pretrainings()
+    shutil.copytree(pretraining.path / "seed-0", pretraining.path / "seed-4")
+    with pytest.raises(StoreError, match="seed-4 holds the result of seed 0"):
+        pretraining.seed(4).first_layer()
+    assert [finding.path.parent.name for finding in examine(pretraining.path).findings] == ["seed-4"]
 
 
 def test_a_round_that_nobody_finished_does_not_count(run: Run) -> None:
@@ -155,9 +158,54 @@ def test_a_round_that_nobody_finished_does_not_count(run: Run) -> None:
     assert [finding.path.name for finding in examine(run.path).findings]
 
 
-def test_a_first_layer_of_another_seed_is_noticed(copy: Copy) -> None:
-    pretraining = copy().pretrainings()[0]
-    shutil.copytree(pretraining.path / "seed-0", pretraining.path / "seed-4")
-    with pytest.raises(StoreError, match="seed-4 holds the result of seed 0"):
-        pretraining.seed(4).first_layer()
-    assert [finding.path.parent.name for finding in examine(pretraining.path).findings] == ["seed-4"]
+# What the doctor says of the machine: packages against pins, the store's disk, and data sets at hand.
+
+
+def test_packages_are_compared_with_their_pins(tmp_path: Path, monkeypatch: Patch) -> None:
+    pins = tmp_path / "requirements.txt"
+    pins.write_text(
+        "# a comment\n-e .\n"
+        f"numpy=={version('numpy')}  # as it is\n"
+        'scipy==0.0.1 ; python_version >= "3.0"\n'
+        'pandas==0.0.1 ; python_version < "3.0"\n'
+        "no-such-package==1.0\n"
+    )
+    missing, line = packages(pins)
+    assert missing == ["no-such-package"]
+    assert "no-such-package is missing" in line
+    assert f"scipy is {version('scipy')}, pinned ==0.0.1" in line
+    assert "numpy" not in line
+    assert "pandas" not in line
+    # A build of a version is that version.
+    pins.write_text("torch==2.13.0\n")
+    monkeypatch.setattr("glt.doctor.environment.version", lambda name: "2.13.0+cpu")
+    assert packages(pins)[1].endswith("all 1 packages as pinned.")
+
+
+def test_the_machine_names_data_sets_and_faults(test_data: Path, tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.setenv("GLT_DATA", str(test_data))
+    found = machine(Store(tmp_path / "not made yet"))
+    assert not found.faults
+    line = next(line for line in found.lines if line.startswith("Data in"))
+    assert str(test_data) in line
+    available, missing = line.split("; not yet: ")
+    assert "citeseer, cora, pubmed" in available
+    assert "ogbn-arxiv" in missing
+    (tmp_path / "file").write_text("")
+    assert ["cannot be written" in fault for fault in machine(Store(tmp_path / "file")).faults] == [True]
+
+
+# Findings: equal ones of several seeds share a line.
+
+
+def test_equal_findings_of_seeds_are_one_line() -> None:
+    run = Path("runs/a")
+    same = [Finding(run / f"seed-{seed}" / "init.safetensors", "is missing", "it is made again") for seed in (0, 3)]
+    other = Finding(run / "seed-1" / "init.safetensors", "is damaged", "it is made again")
+    beside = Finding(run / "figure.png", "was not written by GLT Studio", "it is not changed", is_fault=False)
+    found = (*same, other, beside)
+    assert list(lines_on(Examined(run, found), Repaired((), found, None))) == [
+        "runs/a: init.safetensors of seeds 0, 3 is missing: it is made again.",
+        "runs/a/seed-1/init.safetensors is damaged: it is made again.",
+        "runs/a/figure.png was not written by GLT Studio: it is not changed.",
+    ]

@@ -14,38 +14,28 @@ from glt.doctor import examine, examine_store, repair
 from glt.errors import StoreError
 from glt.store import Run, State, Status, Store
 from glt.store.recovery import is_usable
-from tests.robustness.damage.commands import said
+from tests.robustness.damage.commands import Damage, damages, said
 from tests.robustness.damage.conftest import compute
-from tests.robustness.damage.damages import (
-    as_dangling_link,
-    as_folder,
-    as_unreadable,
-    cut,
-    damages,
-    flip,
-    noise,
-    remove,
-)
 
 ALL = os.environ.get("GLT_DAMAGE") == "all"
 Copy = Callable[[], Store]
-Damage = Callable[[Path], None]
+EVERY = damages()
 # No process has this number.
 GONE = 2**22 + 1
 EXEMPT = {"lock", "log.txt", "status.json", "environment.json"}
 # A file of seed 0 and what happens to it.
 CASES: dict[str, tuple[str, Damage]] = {
-    "masks": ("round-01.safetensors", flip(1)),
-    "weights": ("weights-02.safetensors", remove),
-    "weights as a folder": ("weights-01.safetensors", as_folder),
-    "theta_0": ("init.safetensors", noise),
-    "record": ("rounds.jsonl", flip(4)),
-    "last records": ("rounds.jsonl", cut(3)),
-    "no records": ("rounds.jsonl", as_dangling_link),
-    "epochs": ("events.jsonl", flip(2)),
-    "no epochs": ("events.jsonl", remove),
-    "checksums": ("checksums.jsonl", flip(1)),
-    "unreadable checksums": ("checksums.jsonl", as_unreadable),
+    "masks": ("round-01.safetensors", EVERY["flip 1"]),
+    "weights": ("weights-02.safetensors", EVERY["removed"]),
+    "weights as a folder": ("weights-01.safetensors", EVERY["folder"]),
+    "theta_0": ("init.safetensors", EVERY["noise"]),
+    "record": ("rounds.jsonl", EVERY["flip 4"]),
+    "last records": ("rounds.jsonl", EVERY["cut to 3/8"]),
+    "no records": ("rounds.jsonl", EVERY["dangling link"]),
+    "epochs": ("events.jsonl", EVERY["flip 2"]),
+    "no epochs": ("events.jsonl", EVERY["removed"]),
+    "checksums": ("checksums.jsonl", EVERY["flip 1"]),
+    "unreadable checksums": ("checksums.jsonl", EVERY["unreadable"]),
 }
 
 
@@ -76,31 +66,18 @@ def test_mended_and_resumed_gives_the_bytes_of_an_undamaged_run(copy: Copy, case
     compute(run.seed(0))
     assert files(run, 0) == expected
     assert files(run, 1) == other
-
-
-@pytest.mark.parametrize(("name", "damage"), [("round-01.safetensors", flip(1)), ("init.safetensors", cut(4))])
-def test_a_resume_alone_mends_what_is_computed(copy: Copy, name: str, damage: Damage) -> None:
-    store = copy()
-    run = store.runs()[0]
-    expected = files(run, 0)
-    damage(run.path / "seed-0" / name)
-    assert not run.seed(0).is_sound()
-    compute(run.seed(0))
-    assert files(run, 0) == expected
-    assert run.seed(0).is_sound()
-
-
-def test_theta0_of_other_versions_is_refused(copy: Copy) -> None:
-    run = copy().runs()[0]
-    seed = run.seed(0)
-    (seed.path / "init.safetensors").unlink()
-    with pytest.raises(StoreError, match="not the initialisation this version makes"):
-        seed.write_init({name: values + 1 for name, values in run.seed(1).theta0().items()})
+    if name in ("round-01.safetensors", "init.safetensors"):
+        # A resume alone repairs what can be computed again.
+        damage(run.path / "seed-0" / name)
+        assert not run.seed(0).is_sound()
+        compute(run.seed(0))
+        assert files(run, 0) == expected
+        assert run.seed(0).is_sound()
 
 
 def everything() -> list[tuple[str, str]]:
     names = [case[0] for case in CASES.values()] + ["environment.json", "status.json", "log.txt", "lock"]
-    kinds = list(damages()) if ALL else ["cut to 4/8", "folder", "dangling link"]
+    kinds = list(EVERY) if ALL else ["cut to 4/8", "folder", "dangling link"]
     # In one of its first bytes a signed document says that it is signed.
     more = [] if ALL else [("checksums.jsonl", "removed"), ("environment.json", "flip 1")]
     return [*((name, kind) for name in dict.fromkeys(names) for kind in kinds), *more]
@@ -110,7 +87,7 @@ def everything() -> list[tuple[str, str]]:
 def test_whatever_is_damaged_is_named_and_mended(copy: Copy, name: str, kind: str) -> None:
     store = copy()
     run = store.runs()[0]
-    damages()[kind](run.path / "seed-0" / name)
+    EVERY[kind](run.path / "seed-0" / name)
     looked = examine(run.path)
     # A log and a lock may say anything, and half of one is as good; without an environment nothing can be told.
     harmless = name in ("log.txt", "lock") or (name, kind) == ("environment.json", "removed")
@@ -125,16 +102,15 @@ def test_whatever_is_damaged_is_named_and_mended(copy: Copy, name: str, kind: st
     run.seed(0).drop_unfinished()
 
 
-def test_a_store_as_it_was_written_is_well(copy: Copy) -> None:
+def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
     store = copy()
     assert [looked.findings for looked in examine_store(store)] == [(), (), ()]
     assert doctor(store) == 0
-
-
-def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
-    store = copy()
     run = store.runs()[0]
     seed = run.seed(0)
+    # Writes that go on, here or on another host, are not left over.
+    write(run.path / f".config.json.{os.getpid()}-1.writing")
+    (store.root / ".annotations.json.4194305-1.writing").write_text("a process that is not seen from here")
     left = [
         seed.path / f".round-03.safetensors.{GONE}-1.writing",
         seed.path / "weights-03.safetensors",
@@ -143,8 +119,7 @@ def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
         store.queue_folder() / f"{0:020d}-1-2.ticket",
     ]
     for path in left:
-        path.write_bytes(b"left")
-        os.utime(path, (1, 1))
+        write(path, "left")
     with (seed.path / "events.jsonl").open("ab") as file:
         file.write(b'{"round":3,"sta')
     looked = list(examine_store(store))
@@ -160,24 +135,21 @@ def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
     assert seed.is_sound()
 
 
-def test_a_seed_called_running_whose_process_is_gone_can_be_resumed(copy: Copy) -> None:
+@pytest.mark.parametrize(
+    ("state", "wrong"),
+    [
+        ("failed", "says failed, but everything is complete"),
+        ("stopped", "says stopped, but everything is complete"),
+        ("running", f"says running, but process {GONE} no longer exists"),
+    ],
+)
+def test_a_seed_whose_rounds_are_all_there_is_called_done(copy: Copy, state: State, wrong: str) -> None:
     run = copy().runs()[0]
-    gone = Status(state="running", seed=0, pid=GONE, process_started=1.0, threads=3)
-    run.seed(0).write_status(gone)
-    findings = examine(run.path).findings
-    assert ["no longer exists" in finding.wrong for finding in findings] == [True]
+    run.seed(0).write_status(Status(state=state, seed=0, pid=GONE, process_started=1.0, threads=3, error="edited"))
+    (finding,) = examine(run.path).findings
+    assert finding.wrong == wrong
     repair(examine(run.path))
     assert run.seed(0).status() == Status(state="done", seed=0, threads=1)
-
-
-@pytest.mark.parametrize("state", ["failed", "stopped"])
-def test_a_seed_whose_rounds_are_all_there_is_called_done(copy: Copy, state: State) -> None:
-    run = copy().runs()[0]
-    run.seed(0).write_status(Status(state=state, seed=0, error="it was edited"))
-    (finding,) = examine(run.path).findings
-    assert finding.wrong == f"says {state}, but everything is complete"
-    repair(examine(run.path))
-    assert run.seed(0).status() == Status(state="done", seed=0)
     assert examine(run.path).findings == ()
 
 
@@ -205,26 +177,25 @@ def test_a_folder_that_was_renamed_is_told_its_name(copy: Copy) -> None:
 def test_the_same_settings_take_over_a_run_whose_config_is_lost(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
-    noise(run.path / "config.json")
+    config = run.path / "config.json"
+    # Settings outside the name are checked too.
+    config.write_bytes(config.read_bytes().replace(b'"rounds":2', b'"rounds":1'))
+    with pytest.raises(StoreError, match="checksum"):
+        Run.open(run.path)
+    assert "damaged" in examine(run.path).findings[0].wrong
     repair(examine(run.path))
     assert ["is missing" in finding.wrong for finding in examine(run.path).findings] == [True]
     again = store.create(run.config)
     assert again.seed(0).is_sound()
     assert not examine(run.path).findings
-
-
-def test_settings_outside_the_name_are_checked_too(copy: Copy) -> None:
-    path = copy().runs()[0].path
-    config = path / "config.json"
-    config.write_bytes(config.read_bytes().replace(b'"rounds":2', b'"rounds":1'))
-    with pytest.raises(StoreError, match="checksum"):
-        Run.open(path)
-    assert "damaged" in examine(path).findings[0].wrong
+    (run.path / "seed-0" / "init.safetensors").unlink()
+    with pytest.raises(StoreError, match="not the initialisation this version makes"):
+        run.seed(0).write_init({name: values + 1 for name, values in run.seed(1).theta0().items()})
 
 
 def test_lost_annotations_are_said_to_be_lost(copy: Copy) -> None:
     store = copy()
-    noise(store.root / "annotations.json")
+    EVERY["noise"](store.root / "annotations.json")
     (finding,) = list(examine_store(store))[-1].findings
     assert "are lost" in finding.then
     assert doctor(store, "--mend") == 0
@@ -249,10 +220,10 @@ def test_a_store_of_an_earlier_version_has_no_checksums_and_is_well(copy: Copy) 
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        ("pretrained.safetensors", flip(1)),
-        ("pretrained.safetensors", as_folder),
-        ("pretrained.safetensors", remove),
-        ("events.jsonl", flip(1)),
+        ("pretrained.safetensors", EVERY["flip 1"]),
+        ("pretrained.safetensors", EVERY["folder"]),
+        ("pretrained.safetensors", EVERY["removed"]),
+        ("events.jsonl", EVERY["flip 1"]),
     ],
 )
 def test_a_damaged_pre_training_starts_again_and_keeps_what_there_was(copy: Copy, name: str, damage: Damage) -> None:
@@ -311,6 +282,10 @@ def test_a_store_whose_only_run_was_renamed_is_one(copy: Copy) -> None:
 def test_files_of_others_in_a_store_stay(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
+    write(store.root / "paper.tex")
+    answer = said("glt", ["doctor", "--store", str(store.root)])
+    assert answer.code == 0
+    assert "paper.tex was not written by GLT Studio: it is not changed." in answer.out
     others = [
         store.root / "IMG_1.JPG",
         store.root / "draft.writing",
@@ -336,37 +311,19 @@ def test_files_of_others_in_a_store_stay(copy: Copy) -> None:
         store.annotate(run.name, {"title": "new"})
 
 
-def test_files_of_others_are_told_and_are_no_fault(copy: Copy) -> None:
+@pytest.mark.parametrize("place", ["seed-0", "."])
+def test_what_lies_beyond_a_link_is_told_and_stays(copy: Copy, tmp_path: Path, place: str) -> None:
     store = copy()
-    write(store.root / "paper.tex")
-    answer = said("glt", ["doctor", "--store", str(store.root)])
-    assert answer.code == 0
-    assert "paper.tex was not written by GLT Studio: it is not changed." in answer.out
-
-
-def test_what_lies_beyond_a_link_is_told_and_stays(copy: Copy, tmp_path: Path) -> None:
-    store = copy()
-    run, elsewhere = store.runs()[0], tmp_path / "elsewhere"
-    shutil.move(run.path / "seed-0", elsewhere)
-    (run.path / "seed-0").symlink_to(elsewhere)
-    noise(elsewhere / "round-01.safetensors")
-    remove(elsewhere / "init.safetensors")
+    run = store.runs()[0]
+    elsewhere = tmp_path / run.name
+    shutil.move(run.path / place, elsewhere)
+    (run.path / place).symlink_to(elsewhere)
+    EVERY["noise"](elsewhere / ("round-01.safetensors" if place == "seed-0" else "config.json"))
     before = contents(elsewhere)
     looked = examine(run.path)
     assert looked.findings
     assert all(finding.repair is None and "symbolic link" in finding.then for finding in looked.findings)
     assert not repair(looked).mended
-    assert contents(elsewhere) == before
-
-
-def test_a_run_that_is_a_link_is_told_and_stays(copy: Copy, tmp_path: Path) -> None:
-    store = copy()
-    run = store.runs()[0]
-    elsewhere = tmp_path / run.name
-    shutil.move(run.path, elsewhere)
-    run.path.symlink_to(elsewhere)
-    noise(elsewhere / "config.json")
-    before = contents(elsewhere)
     assert said("glt", ["doctor", "--mend", "--store", str(store.root)]).code == 1
     assert contents(elsewhere) == before
 
@@ -385,13 +342,3 @@ def test_what_has_been_put_right_since_is_not_mended(copy: Copy, tmp_path: Path)
     assert not repair(looked).mended
     assert contents(seed) == contents(whole)
     assert not (run.path / "set-aside").exists()
-
-
-def test_a_write_that_goes_on_is_no_left_over(copy: Copy) -> None:
-    store = copy()
-    run = store.runs()[0]
-    living = run.path / f".config.json.{os.getpid()}-1.writing"
-    write(living)
-    lately = store.root / ".annotations.json.4194305-1.writing"
-    lately.write_text("a process that is not seen from here")
-    assert [looked.findings for looked in examine_store(store)] == [(), (), ()]

@@ -41,21 +41,18 @@ VICTIMS = ("worker", "command", "both")
 
 @dataclass(frozen=True)
 class Moment:
-    """When to kill, and whom: `delay` seconds after the start, or after the `count`-th sign of one kind.
+    """When to kill, and whom: `delay` seconds after the start, or after the `count`-th sign of a pattern.
 
-    A sign is a file whose name matches `name`, or an epoch of one of `stages`; with `last`, only a stage's last one.
+    A sign is the name of a new file, or an epoch as "epoch STAGE NUMBER".
     """
 
     victim: str
     delay: float
     count: int = 0
-    name: str = ""
-    stages: frozenset[str] = frozenset()
-    last: int = 0
+    sign: str = ""
 
     def __str__(self) -> str:
-        sign = self.name or (f"{'last ' if self.last else ''}epoch of {'/'.join(sorted(self.stages))}")
-        after = f"sign {self.count} ({sign})" if self.count else "the start"
+        after = f"sign {self.count} ({self.sign})" if self.count else "the start"
         return f"{self.victim} {self.delay * 1000:.1f} ms after {after}"
 
 
@@ -82,22 +79,21 @@ def draw_moment(generator: np.random.Generator, stage: str, plan: Plan) -> Momen
     if stage == "writing":
         names = [name for name in WRITES if plan.checkpoints or "checkpoint" not in name]
         return Moment(victim, delay / 4, int(generator.integers(1, 3)), str(generator.choice(names)))
-    if stage == "pruning" and plan.searches:
-        return Moment(victim, delay, 1, stages=plan.searches & LAST_SEARCH, last=plan.epochs - 1)
     if stage == "pruning":
-        return Moment(victim, delay, 1, r"rounds\.jsonl")
-    stages = plan.searches if stage == "search" and plan.searches else frozenset({"retrain"})
-    return Moment(victim, delay, int(generator.integers(1, plan.epochs)), stages=stages)
+        last = rf"epoch ({'|'.join(sorted(plan.searches & LAST_SEARCH))}) {plan.epochs - 1}"
+        return Moment(victim, delay, 1, last if plan.searches else r"rounds\.jsonl")
+    stages = "|".join(sorted(plan.searches)) if stage == "search" and plan.searches else "retrain"
+    return Moment(victim, delay, int(generator.integers(1, plan.epochs)), rf"epoch ({stages}) \d+")
 
 
 @dataclass
 class Life:
-    """A command at work on one run of a store; `signs` are the names and epochs that appeared since it was started."""
+    """A command that computes a run of a store; `signs` are the names and epochs that appeared since it was started."""
 
     command: subprocess.Popen[bytes]
     folder: Path
     started: float = field(default_factory=time.monotonic)
-    names: list[str] = field(default_factory=list)
+    signs: list[str] = field(default_factory=list)
     epochs: list[dict[str, Any]] = field(default_factory=list)
     first_epoch: float | None = None
     _seen: set[str] = field(default_factory=set)
@@ -171,11 +167,7 @@ class Life:
     def _has_come(self, moment: Moment) -> bool:
         if not moment.count:
             return time.monotonic() - self.started >= moment.delay
-        if moment.name:
-            signs = [name for name in self.names if re.fullmatch(moment.name, name)]
-        else:
-            signs = [each for each in self.epochs if each["stage"] in moment.stages and each["epoch"] >= moment.last]
-        if len(signs) < moment.count:
+        if sum(re.fullmatch(moment.sign, sign) is not None for sign in self.signs) < moment.count:
             return False
         time.sleep(moment.delay)
         return True
@@ -201,12 +193,12 @@ class Life:
 
     def _glance(self) -> None:
         names = _names(self.folder)
-        self.names += [name for name in names if name not in self._seen]
+        self.signs += [name for name in names if name not in self._seen]
         # A final name that is written anew is no sign; a temporary one never comes twice.
         self._seen.update(names)
         rounds = _size(self.folder / "rounds.jsonl")
         if rounds > self._rounds:
-            self.names.append("rounds.jsonl")
+            self.signs.append("rounds.jsonl")
         self._rounds = rounds
         self._read_epochs()
         time.sleep(GLANCE)
@@ -222,7 +214,9 @@ class Life:
             content = file.read()
         whole = content[: content.rfind(b"\n") + 1]
         self._offset += len(whole)
-        self.epochs += [json.loads(line) for line in whole.splitlines()]
+        epochs = [json.loads(line) for line in whole.splitlines()]
+        self.epochs += epochs
+        self.signs += [f"epoch {each['stage']} {each['epoch']}" for each in epochs]
         self.first_epoch = self.first_epoch or time.monotonic() - self.started
 
 

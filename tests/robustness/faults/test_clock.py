@@ -19,6 +19,9 @@ from glt.presets import resolve
 from glt.store import Progress, Run, SeedRun, Status, Store
 from glt.store.locks import named_process
 
+Patch = pytest.MonkeyPatch
+Available = Callable[[float], None]
+
 HOUR = 3600.0
 JUMPS = (HOUR, -HOUR, 400 * 24 * HOUR)
 
@@ -36,7 +39,7 @@ def seed_run(run: Run) -> SeedRun:
 
 
 @pytest.fixture
-def jump(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+def jump(monkeypatch: Patch) -> Available:
     """Set the clock: Linux then tells another time of boot, from which start times of processes are reckoned."""
     boot, now = psutil.boot_time(), time.time
 
@@ -60,7 +63,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel
 @linux
 @pytest.mark.parametrize("seconds", JUMPS)
 def test_a_worker_lives_on_and_can_be_stopped(
-    run: Run, seed_run: SeedRun, jump: Callable[[float], None], sleeper: subprocess.Popen[bytes], seconds: float
+    run: Run, seed_run: SeedRun, jump: Available, sleeper: subprocess.Popen[bytes], seconds: float
 ) -> None:
     seed_run.write_status(Status(state="running", seed=0, **named_process(sleeper.pid)))
     jump(seconds)
@@ -71,9 +74,7 @@ def test_a_worker_lives_on_and_can_be_stopped(
 
 
 @linux
-def test_another_process_of_the_same_number_is_not_the_worker(
-    seed_run: SeedRun, jump: Callable[[float], None], sleeper: subprocess.Popen[bytes]
-) -> None:
+def test_a_reused_pid_is_not_the_worker(seed_run: SeedRun, jump: Available, sleeper: subprocess.Popen[bytes]) -> None:
     named = named_process(sleeper.pid)
     for mark in (f"{named['process_mark']}1", None):
         seed_run.write_status(Status(state="running", seed=0, **{**named, "process_mark": mark}))
@@ -83,18 +84,14 @@ def test_another_process_of_the_same_number_is_not_the_worker(
 
 
 @pytest.mark.parametrize("seconds", JUMPS)
-def test_a_worker_on_a_host_whose_clock_differs_lives_as_long_as_it_holds_its_lock(
-    seed_run: SeedRun, seconds: float
-) -> None:
+def test_a_worker_on_another_host_lives_while_it_holds_its_lock(seed_run: SeedRun, seconds: float) -> None:
     seed_run.write_status(Status(state="running", seed=0, pid=1, host="another", heartbeat=time.time() - abs(seconds)))
     with seed_run.lock():
         assert seed_run.status().state == "running"
     assert seed_run.status().state == "lost"
 
 
-def test_a_heart_beats_on_when_the_clock_is_set_back(
-    seed_run: SeedRun, jump: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_heartbeats_go_on(seed_run: SeedRun, jump: Available, monkeypatch: Patch) -> None:
     monkeypatch.setattr(worker, "LOOK_AGAIN", 0.01)
     monkeypatch.setattr(worker, "HEARTBEAT", 0.02)
     reporter = worker.Reporter(seed_run, threads=1)
@@ -109,7 +106,7 @@ def test_a_heart_beats_on_when_the_clock_is_set_back(
     assert seed_run.status().state == "stopped"
 
 
-def test_whoever_came_by_a_clock_that_was_set_back_waits_for_nobody_forever(tmp_path: Path) -> None:
+def test_nobody_in_the_queue_waits_forever(tmp_path: Path) -> None:
     now = time.time()
     first, _ = join_line(tmp_path, now)
     second, _ = join_line(tmp_path, now - HOUR)
@@ -118,9 +115,7 @@ def test_whoever_came_by_a_clock_that_was_set_back_waits_for_nobody_forever(tmp_
         assert wait_for_slot(tmp_path, ticket, slots=2, should_stop=lambda: False) is not None
 
 
-def test_times_of_rounds_and_times_left_know_nothing_of_the_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_durations_do_not_depend_on_the_clock(tmp_path: Path, monkeypatch: Patch) -> None:
     from glt.lottery.lottery import find_tickets
 
     left: list[float | None] = []

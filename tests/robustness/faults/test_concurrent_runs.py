@@ -5,19 +5,32 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
+from playwright.sync_api import Browser, expect
+from streamlit.testing.v1 import AppTest
 
-from glt.jobs import stop
+from glt.jobs import start, stop
+from glt.presets import resolve
 from glt.store import Run, Store
 from glt.store.locks import ACTIVE
+from tests.app.conftest import make_run as make_run  # noqa: PLC0414 - the app's fixtures
+from tests.app.conftest import open_page as open_page  # noqa: PLC0414
+from tests.app.conftest import store as bare  # noqa: F401
+from tests.browser.conftest import MILLISECONDS, serving
+from tests.browser.conftest import browser as browser  # noqa: PLC0414 - the browser tests' fixtures
 from tests.robustness.faults.conftest import THOROUGH
 from tests.robustness.faults.lives import assert_equal, comparable
+
+Say = Callable[[str], None]
 
 ROOT = Path(__file__).parents[3]
 RACES = 20 if THOROUGH else 3
@@ -77,7 +90,7 @@ def race(store: Store, *seeds: list[int], widths: list[int]) -> list[str | list[
     return [json.loads(racer.communicate(moment, timeout=PATIENCE)[0]) for racer in racers]
 
 
-def test_exactly_one_of_two_starts_the_seed(gate: Path, stores: list[Store], say: Callable[[str], None]) -> None:
+def test_exactly_one_of_two_starts_the_seed(gate: Path, stores: list[Store], say: Say) -> None:
     for store in stores:
         said = race(store, [0], [0], widths=[16])
         (started,) = [each for each in said if isinstance(each, list)]
@@ -94,9 +107,7 @@ def test_exactly_one_of_two_starts_the_seed(gate: Path, stores: list[Store], say
     say(f"\n{RACES} races of two for one seed: one worker each, all runs equal")
 
 
-def test_two_that_start_all_share_the_seeds_and_neither_stops_the_other(
-    gate: Path, stores: list[Store], say: Callable[[str], None]
-) -> None:
+def test_two_starts_share_the_seeds(gate: Path, stores: list[Store], say: Say) -> None:
     for store in stores:
         said = race(store, [0, 1], [1, 0], widths=[8, 9])
         assert all(isinstance(each, list) for each in said), said
@@ -132,7 +143,7 @@ def computed(store: Path, method: str, seeds: str) -> Path:
 
 @pytest.mark.skipif(not THOROUGH, reason="fourteen runs: make faults")
 @pytest.mark.parametrize("method", ["ugs", "admm"])
-def test_the_same_bytes_alone_and_beside_others(tmp_path: Path, say: Callable[[str], None], method: str) -> None:
+def test_the_same_bytes_alone_and_beside_others(tmp_path: Path, say: Say, method: str) -> None:
     runs = {jobs: computed(tmp_path / str(jobs), method, f"0-{jobs - 1}" if jobs > 1 else "0") for jobs in (1, 2, 4)}
     alone = {jobs: {seed: comparable(run / f"seed-{seed}") for seed in range(jobs)} for jobs, run in runs.items()}
     for jobs, seeds in alone.items():
@@ -140,3 +151,115 @@ def test_the_same_bytes_alone_and_beside_others(tmp_path: Path, say: Callable[[s
             assert files == alone[4][seed], f"seed {seed} beside {jobs - 1} others"
     assert alone[4][0] != alone[4][1]
     say(f"\n{method}: seed 0 alone, beside one and beside three others: {len(alone[1][0])} files equal")
+
+
+# Two sessions on one store, and a server that is killed: no error page, and no run is lost.
+
+
+PAGES = ["runs", "curves", "tickets", "subgraphs", "measurements"] if THOROUGH else ["runs", "curves"]
+LONG = {"rounds": 400, "epochs": 1, "retrain_epochs": 3, "hidden": 16}
+
+
+@pytest.fixture
+def store(bare: Store) -> Iterator[Store]:  # noqa: F811
+    yield bare
+    for run in bare.runs():
+        stop(run, grace=0)
+
+
+@pytest.fixture
+def begun(store: Store, fake_engine: pytest.MonkeyPatch) -> Run:
+    """A run at work."""
+    fake_engine.setenv("FAKE_EPOCH", "0.05")
+    return start(store, resolve(LONG), [0]).run
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return app.button(key=key).click().run()
+
+
+def fine(*apps: AppTest) -> None:
+    for app in apps:
+        assert not app.exception
+        assert not app.error
+
+
+def test_two_pages_stop_and_resume_one_run(begun: Run, store: Store, open_page: Callable[..., AppTest]) -> None:
+    one, other = open_page("runs", run=begun.name), open_page("runs", run=begun.name)
+    press(one, f"stop-{begun.name}")
+    assert begun.seed(0).status().state == "stopped"
+    # The other page still has its button.
+    press(other, f"stop-{begun.name}")
+    fine(one, other)
+    press(one, f"resume-{begun.name}")
+    press(other, f"resume-{begun.name}")
+    assert not other.exception
+    assert begun.seed(0).status().state in ("queued", "running")
+    fine(one.run(), other.run())
+
+
+def test_a_run_deleted_while_pages_show_it(
+    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+) -> None:
+    run = make_run("ugs", states=("done", "stopped"))
+    pages = [open_page(name, run=run.name) for name in PAGES]
+    store.move_to_trash(run.path)
+    press(pages[0], f"resume-{run.name}")
+    assert not pages[0].exception
+    for page in pages:
+        page.run()
+        assert not page.exception
+        said = [error.value for error in page.error]
+        assert len(said) == 1, said
+        assert run.name in said[0]
+    assert store.runs() == []
+    assert not store.damaged()
+
+
+def test_a_resume_does_not_bring_back_a_deleted_run(make_run: Callable[..., Run], store: Store) -> None:
+    from glt.errors import StoreError
+    from glt.jobs import resume
+
+    run = make_run("ugs", states=("done", "stopped"), rounds=1)
+    store.move_to_trash(run.path)
+    with pytest.raises(StoreError, match=run.name):
+        resume(store, run, [1])
+    assert not run.path.exists()
+
+
+ADDRESS = "methods=random&seeds=0&hidden=8&rounds=20&epochs=2000&retrain_epochs=2000"
+
+
+def kill_server(store: Path) -> None:
+    """Kill the server over a store as a crash would, with no chance to tell anyone."""
+    servers = [child for child in psutil.Process().children() if child.environ().get("GLT_STORE") == str(store)]
+    for server in servers:
+        os.kill(server.pid, signal.SIGKILL)
+    assert len(servers) == 1
+
+
+@pytest.mark.skipif(not THOROUGH, reason="two servers and a browser: make faults")
+def test_a_run_outlives_its_server(tmp_path: Path, browser: Browser) -> None:
+    store = tmp_path / "store"
+    with serving(store) as address:
+        page = browser.new_page()
+        page.set_default_timeout(MILLISECONDS)
+        page.goto(f"{address}/launch?{ADDRESS}")
+        page.get_by_role("button", name="Start 1 run").click()
+        page.wait_for_url(re.compile(r"/runs\?"))
+        expect(page.locator(".st-key-seed-row-0")).to_contain_text("retrain")
+        kill_server(store)
+        page.close()
+    run: Run = Store(store).runs()[0]
+    before = run.seed(0).status()
+    assert before.state == "running"
+    with serving(store) as address:
+        page = browser.new_page()
+        page.set_default_timeout(MILLISECONDS)
+        page.goto(f"{address}/runs?run={run.name}")
+        expect(page.locator(".st-key-seed-row-0")).to_contain_text("retrain")
+        assert run.seed(0).status().pid == before.pid
+        page.get_by_role("button", name="Stop all").click()
+        # While the page is drawn anew, the old row stands beside the new one.
+        expect(page.get_by_role("button", name="Resume all").first).to_be_visible()
+    assert run.seed(0).status().state == "stopped"

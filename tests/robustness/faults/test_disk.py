@@ -91,7 +91,7 @@ def broken(folder: Path, part: str, fault: str, chosen: str) -> Iterator[Broken]
 
 
 @pytest.mark.parametrize(("part", "fault"), PARTS)
-def test_a_disk_that_breaks_at_any_operation(
+def test_a_disk_that_fails_at_any_operation(
     tmp_path: Path, seed: int, say: Callable[[str], None], part: str, fault: str
 ) -> None:
     step = 1 if THOROUGH else STEPS[part, fault]

@@ -66,7 +66,7 @@ def shares() -> list[tuple[Kind, int]]:
 
 
 @pytest.mark.parametrize(("kind", "kills"), shares(), ids=lambda value: getattr(value, "name", None))
-def test_killed_and_resumed_gives_the_same_bytes(
+def test_killed_and_resumed_to_the_same_bytes(
     tmp_path: Path, seed: int, kind: Kind, kills: int, say: Callable[[str], None]
 ) -> None:
     generator = np.random.default_rng([seed, KINDS.index(kind)])
@@ -113,7 +113,7 @@ def uninterrupted(folder: Path, kind: Kind) -> tuple[Path, Plan]:
         whole = time.monotonic() - life.started
     assert life.first_epoch is not None
     searches = frozenset(each["stage"] for each in life.epochs) & SEARCHES
-    checkpoints = any("checkpoint" in name for name in life.names)
+    checkpoints = any("checkpoint" in name for name in life.signs)
     return store / run_name(kind), Plan(life.first_epoch, whole, EPOCHS, ROUNDS, searches, checkpoints)
 
 

@@ -16,7 +16,6 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.cli.main import main as analysis
 from app.main import PAGES
-from glt.cli.main import main
 from glt.cli.main import main as glt
 from glt.datasets.cache import file_lock
 from glt.store import Run, Store
@@ -24,12 +23,17 @@ from tests.app.conftest import make_run as make_run  # noqa: PLC0414 - the app's
 from tests.app.conftest import open_page as open_page  # noqa: PLC0414
 from tests.app.conftest import store as store  # noqa: PLC0414
 from tests.robustness.faults.conftest import THOROUGH
-from tests.robustness.faults.faulty_disk import Disk
+from tests.robustness.faults.every_write import Disk
 
-SITE = Path(__file__).parents[2] / "no_locks"
+Capture = pytest.CaptureFixture[str]
+OpenPage = Callable[..., AppTest]
+NoLocks = Callable[[int], None]
+
+SITE = Path(__file__).parents[2] / "odd_machine"
 # What flock answers: NFS without its lock service, FUSE, file systems that know no locks at all.
 ERRORS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 SHORT = ("--set", "rounds=1", "retrain_epochs=2", "epochs=1", "hidden=16")
+LAUNCH = {"methods": "random", "seeds": "0", "rounds": "1", "epochs": "1", "retrain_epochs": "1", "hidden": "16"}
 WRITING = (
     ["run", *SHORT],
     ["resume", "RUN"],
@@ -51,7 +55,7 @@ def run(make_run: Callable[..., Run]) -> Run:
 
 
 @pytest.fixture
-def no_locks(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def no_locks(run: Run, monkeypatch: pytest.MonkeyPatch) -> NoLocks:
     """Let every attempt to lock fail with an error from now on."""
 
     def begin(error: int) -> None:
@@ -70,76 +74,62 @@ def sentence(store: Store, error: int) -> str:
     )
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=errno.errorcode.get)
+def on_store(command: list[str], run: Run) -> list[str]:
+    """Return the arguments of a command on the run's store, with the run's name for RUN."""
+    verb, *rest = [run.name if part == "RUN" else part for part in command]
+    return [verb, "--store", str(run.path.parent), *rest]
+
+
 @pytest.mark.parametrize("command", WRITING, ids=lambda command: command[0])
-def test_what_needs_a_lock_names_the_store_and_the_remedy(
+def test_writing_without_locks_names_the_remedy(
     run: Run,
     store: Store,
-    no_locks: Callable[[int], None],
-    capsys: pytest.CaptureFixture[str],
+    no_locks: NoLocks,
+    capsys: Capture,
     command: list[str],
-    error: int,
 ) -> None:
-    no_locks(error)
-    verb, *rest = [run.name if part == "RUN" else part for part in command]
-    assert glt([verb, "--store", str(store.root), *rest]) == 1
-    assert capsys.readouterr().err == f"{sentence(store, error)}\n"
-    assert [each.name for each in store.runs()] == [run.name]
+    for error in ERRORS:
+        no_locks(error)
+        assert glt(on_store(command, run)) == 1
+        assert capsys.readouterr().err == f"{sentence(store, error)}\n"
+        assert [each.name for each in store.runs()] == [run.name]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=errno.errorcode.get)
-def test_the_doctor_says_it_and_looks_at_the_runs_all_the_same(
-    run: Run, store: Store, no_locks: Callable[[int], None], capsys: pytest.CaptureFixture[str], error: int
-) -> None:
-    store.queue_folder().mkdir(exist_ok=True)
+def test_the_doctor_without_locks_checks_the_runs(run: Run, store: Store, no_locks: NoLocks, capsys: Capture) -> None:
     (store.queue_folder() / "1-2-3.ticket").touch()
-    no_locks(error)
-    assert glt(["doctor", "--store", str(store.root)]) == 1
-    said = capsys.readouterr()
-    assert sentence(store, error) in said.out.splitlines()
-    assert "can be written" not in said.out
-    assert "1 run checked" in said.out
-    assert "ticket" not in said.out
-    assert said.err == ""
+    for error in ERRORS:
+        no_locks(error)
+        assert glt(["doctor", "--store", str(store.root)]) == 1
+        said = capsys.readouterr()
+        assert sentence(store, error) in said.out.splitlines()
+        assert "can be written" not in said.out
+        assert "1 run checked" in said.out
+        assert "ticket" not in said.out
+        assert said.err == ""
 
 
-def test_what_reads_is_as_ever(
-    run: Run, store: Store, no_locks: Callable[[int], None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = [glt([verb, "--store", str(store.root), *rest]) for verb, *rest in (["list"], ["show", run.name])]
-    told = capsys.readouterr()
+def test_reading_needs_no_locks(run: Run, store: Store, tmp_path: Path, no_locks: NoLocks, capsys: Capture) -> None:
+    commands = [on_store(command, run) for command in (["list"], ["show", "RUN"])]
+    before = [glt(command) for command in commands], capsys.readouterr()
     no_locks(errno.ENOLCK)
-    assert [glt([verb, "--store", str(store.root), *rest]) for verb, *rest in (["list"], ["show", run.name])] == before
-    assert capsys.readouterr() == told
-
-
-def test_data_sets_are_read_without_waiting_for_others(
-    tmp_path: Path, no_locks: Callable[[int], None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    no_locks(errno.ENOLCK)
+    assert ([glt(command) for command in commands], capsys.readouterr()) == before
     with file_lock(tmp_path / "lock", "reading"):
         pass
     assert capsys.readouterr().err == ""
 
 
-def test_pages_show_the_runs_and_say_it_where_something_is_pressed(
-    run: Run, store: Store, no_locks: Callable[[int], None], open_page: Callable[..., AppTest]
-) -> None:
+def test_pages_without_locks_show_the_runs(run: Run, store: Store, no_locks: NoLocks, open_page: OpenPage) -> None:
     no_locks(errno.ENOLCK)
-    app = open_page("runs", run=run.name)
-    assert not app.exception
-    assert not app.error
-    app.button(key=f"resume-{run.name}").click().run()
-    assert not app.exception
-    assert [shown(error.value) for error in app.error] == [sentence(store, errno.ENOLCK)]
-    app = open_page("launch", methods="random", seeds="0", rounds="1", epochs="1", retrain_epochs="1", hidden="16")
-    app.button(key="start").click().run()
-    assert not app.exception
-    assert [shown(error.value) for error in app.error] == [sentence(store, errno.ENOLCK)]
-
-
-def shown(markdown: str) -> str:
-    return markdown.replace("\\", "").replace("\u2060", "")
+    for page, key in (
+        (open_page("runs", run=run.name), f"resume-{run.name}"),
+        (open_page("launch", **LAUNCH), "start"),
+    ):
+        assert not page.exception
+        assert not page.error
+        page.button(key=key).click().run()
+        assert not page.exception
+        errors = [error.value.replace("\\", "").replace("\u2060", "") for error in page.error]
+        assert errors == [sentence(store, errno.ENOLCK)]
 
 
 def test_a_process_of_its_own_says_it_too(run: Run, store: Store) -> None:
@@ -150,7 +140,6 @@ def test_a_process_of_its_own_says_it_too(run: Run, store: Store) -> None:
 
 
 NAMES = [title.lower() for title in PAGES] if THOROUGH else ["runs"]
-SETTINGS = ("--set", "rounds=1", "retrain_epochs=2", "epochs=1", "hidden=16")
 
 
 @pytest.fixture
@@ -161,9 +150,7 @@ def disk(run: Run, store: Store, monkeypatch: pytest.MonkeyPatch) -> Disk:
     return disk
 
 
-def test_everything_that_reads_works_on_the_command_line(
-    run: Run, store: Store, disk: Disk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_reading_a_read_only_store(run: Run, store: Store, disk: Disk, tmp_path: Path, capsys: Capture) -> None:
     place = ("--store", str(store.root))
     assert glt(["list", *place, "--json"]) == 0
     assert [each["seeds"] for each in json.loads(capsys.readouterr().out)] == [{"0": "stopped", "1": "stopped"}]
@@ -176,37 +163,23 @@ def test_everything_that_reads_works_on_the_command_line(
     assert disk.done == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["run", *SETTINGS],
-        ["resume", "RUN", "--seeds", "1"],
-        ["delete", "RUN"],
-        ["annotate", "RUN", "--title", "words"],
-    ],
-    ids=lambda command: command[0],
-)
-def test_what_writes_is_refused_in_one_sentence(
-    run: Run, store: Store, disk: Disk, capsys: pytest.CaptureFixture[str], command: list[str]
-) -> None:
-    verb, *rest = [run.name if part == "RUN" else part for part in command]
-    assert glt([verb, "--store", str(store.root), *rest]) == 1
-    err = capsys.readouterr().err
-    assert err.count("\n") == 1
+@pytest.mark.parametrize("command", WRITING[:4], ids=lambda command: command[0])
+def test_writing_to_a_read_only_store_is_refused(run: Run, disk: Disk, capsys: Capture, command: list[str]) -> None:
+    err = one_line(capsys, *on_store(command, run))
     assert "cannot be written (Read-only file system): choose another store with --store or GLT_STORE" in err
     assert run.seed(0).whole_rounds() == 3
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_shows_it_and_writes_nothing(name: str, disk: Disk, open_page: Callable[..., AppTest]) -> None:
+def test_pages_of_a_read_only_store_write_nothing(name: str, disk: Disk, open_page: OpenPage) -> None:
     app = open_page(name)
     assert not app.exception
     assert not app.error
     assert disk.done == []
 
 
-def test_starting_from_the_page_is_one_sentence(disk: Disk, open_page: Callable[..., AppTest]) -> None:
-    app = open_page("launch", methods="random", seeds="0", rounds="1", epochs="1", retrain_epochs="1", hidden="16")
+def test_starting_in_a_read_only_store_is_refused(disk: Disk, open_page: OpenPage) -> None:
+    app = open_page("launch", **LAUNCH)
     app.button(key="start").click().run()
     assert not app.exception
     assert ["cannot be written (Read-only file system)" in error.value for error in app.error] == [True]
@@ -231,16 +204,16 @@ def test_a_run_is_computed_and_listed(tmp_path: Path, place: str) -> None:
     here.mkdir()
     (tmp_path / "real").mkdir()
     (here / "link").symlink_to(tmp_path / "real")
-    done = glt_in("run", "--store", place, *SETTINGS, folder=here)
+    done = glt_in("run", "--store", place, *SHORT, folder=here)
     assert done.returncode == 0, done.stderr
     listed = json.loads(glt_in("list", "--store", place, "--json", folder=here).stdout)
     assert [each["seeds"] for each in listed] == [{"0": "done"}]
     assert Store(here / place).runs()[0].seed(0).whole_rounds() == 2
 
 
-def one_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def one_line(capsys: Capture, *arguments: str) -> str:
     """Run a verb that must fail with one line, and return that."""
-    assert main(arguments) == 1
+    assert glt(arguments) == 1
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert err.endswith(".\n")
@@ -248,16 +221,10 @@ def one_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("verb", ["list", "run"])
-def test_a_store_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str) -> None:
+def test_impossible_places_are_refused(tmp_path: Path, capsys: Capture, verb: str) -> None:
+    settings = SHORT if verb == "run" else ()
     (tmp_path / "file").write_text("no folder")
-    err = one_line(capsys, verb, "--store", str(tmp_path / "file"), *(SETTINGS if verb == "run" else ()))
-    assert str(tmp_path / "file") in err
+    assert str(tmp_path / "file") in one_line(capsys, verb, "--store", str(tmp_path / "file"), *settings)
     assert (tmp_path / "file").read_text() == "no folder"
-
-
-@pytest.mark.parametrize("place", ["n" * 300, "/".join(["n" * 200] * 30)], ids=["a name", "a path"])
-@pytest.mark.parametrize("verb", ["list", "run"])
-def test_what_is_too_long_for_a_file_system_is_one_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, place: str
-) -> None:
-    one_line(capsys, verb, "--store", str(tmp_path / place), *(SETTINGS if verb == "run" else ()))
+    for place in ("n" * 300, "/".join(["n" * 200] * 30)):
+        one_line(capsys, verb, "--store", str(tmp_path / place), *settings)

@@ -23,7 +23,7 @@ from glt.config import CORE_FIELDS
 from glt.errors import ConfigError, StudioError
 from glt.presets import option_fields, resolve
 from glt.store import Run, Store
-from glt.store.run import read_config_file
+from glt.store.run import read_config
 from glt.user_path import STORE_VARIABLE
 from tests.robustness.fuzz.hostile import (
     DOCUMENTS,
@@ -158,7 +158,7 @@ def test_config_files_of_any_kind(tmp_path_factory: pytest.TempPathFactory, cont
     path = tmp_path_factory.getbasetemp() / "config.json"
     path.write_bytes(content)
     with pytest.raises(StudioError) as refusal:
-        read_config_file(path)
+        read_config(path)
     assert len(str(refusal.value)) < 5000
 
 
