@@ -54,7 +54,6 @@ WRITING = 10.0
 STORE_MARKS = (paths.CONFIG_LOCK, paths.ANNOTATIONS_LOCK, paths.QUEUE)
 TABLES = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
 CONFIG_REMEDY = "restore it from a copy, or start a run with the same settings, which continues from the rounds on disk"
-EXAMPLE_REMEDY = "restore it from a copy (in a checkout: git checkout)"
 ROUNDS_AGAIN = "resuming recomputes what is missing"
 # What moving a file of a seed aside leads to.
 AFTER = {
@@ -86,13 +85,8 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         """Return the entry that `glt doctor --json` prints."""
-        return {
-            "file": str(self.path),
-            "wrong": self.wrong,
-            "then": self.then,
-            "can_be_mended": self.repair is not None,
-            "is_fault": self.is_fault,
-        }
+        words = {"file": str(self.path), "wrong": self.wrong, "then": self.then}
+        return {**words, "can_be_mended": self.repair is not None, "is_fault": self.is_fault}
 
 
 @dataclass(frozen=True)
@@ -201,7 +195,11 @@ def _example_findings(run: Run) -> Iterator[Finding]:
         try:
             read(seed)
         except StoreError:
-            yield Finding(seed.path / name, recovery.damaged_or_missing(seed.path / name), EXAMPLE_REMEDY)
+            yield Finding(
+                seed.path / name,
+                recovery.damaged_or_missing(seed.path / name),
+                "restore it from a copy (in a checkout: git checkout)",
+            )
 
 
 def _strays(folder: Path, is_ours: Callable[[str], bool]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""What starting runs will cost, against what it did cost."""
+"""Estimates of time, disk and memory compared with what runs take; workers that do not fit are refused."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_cost_of_a_large_graph(tmp_path: Path, monkeypatch: Patch) -> None:
     assert forecast(store, [config], [0], []).memory_bytes == needed_bytes(config)
 
 
-# Workers that would not fit into memory are refused in a sentence, and what they need is about what they take.
+# Memory.
 
 
 Wait = Callable[..., None]

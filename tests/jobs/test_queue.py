@@ -1,4 +1,4 @@
-"""The queue: waiting workers keep their order, dead ones do not block it, and runs wait for runs they need."""
+"""The queue of workers, runs that wait for runs they need, devices and threads."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_a_start_from_a_pre_training_waits_for_it(store: Store) -> None:
     assert [awaited(store, config, number) for number in (0, 1)] == [None, None]
 
 
-# Devices and threads: which device a worker gets, and what a seed keeps on a resume.
+# Devices and threads.
 
 
 TWO = ("cuda:0", "cuda:1")

@@ -1,4 +1,4 @@
-"""A seed: what is written is read back, damage is named, and a resume goes on after the last whole round."""
+"""A seed: what is written is read back, damage is named, and a resume continues after the last whole round."""
 
 from __future__ import annotations
 
@@ -276,10 +276,7 @@ def test_a_damaged_round_is_computed_again(
     assert content(seed_run.path) == before
 
 
-# Events are read a round at a time, and say the same as all of them read at once.
-
-
-# How many epochs each round has in its search and its retraining.
+# Events, read a round at a time. How many epochs each round has in its search and its retraining.
 ROUNDS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=0, max_size=6)
 
 

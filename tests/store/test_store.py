@@ -1,4 +1,4 @@
-"""A store: runs are made, found, named, deleted and restored, and those that others need stay."""
+"""A store: runs are made, found, named, annotated, deleted and restored; those that others need stay."""
 
 from __future__ import annotations
 
@@ -266,23 +266,10 @@ def test_a_complete_reader_is_named_and_stops_nothing(store: Store, run: Run, ti
 
 
 OTHERS = {
-    "edge_mask": "undirected",
-    "degree": "both",
-    "hidden": 64,
-    "layers": 3,
-    "epochs": 7,
-    "retrain_epochs": 7,
-    "learning_rate": 0.5,
-    "weight_decay": 0.5,
-    "gamma_graph": 0.5,
-    "gamma_weight": 0.5,
-    "p_graph": 0.5,
-    "p_weight": 0.5,
-    "dropout": 0.1,
-    "dataset": "citeseer",
-    "task": "link",
-    "model": "gin",
-    "method": "random",
+    **dict.fromkeys(("hidden", "layers", "epochs", "retrain_epochs"), 7),
+    **dict.fromkeys(("learning_rate", "weight_decay", "gamma_graph", "gamma_weight", "p_graph", "p_weight"), 0.5),
+    **{"edge_mask": "undirected", "degree": "both", "dropout": 0.1},
+    **{"dataset": "citeseer", "task": "link", "model": "gin", "method": "random"},
 }
 
 
@@ -304,7 +291,7 @@ def test_settings_a_method_ignores_are_the_same_run() -> None:
         assert fingerprint(RunConfig(**{name: OTHERS[name]})) != fingerprint(RunConfig()), name
 
 
-# What a person says about runs: limits, damage, two writers, and that runs stay as they are.
+# Annotations.
 
 
 def test_a_title_stands_beside_the_run_and_not_in_it(store: Store, seed_run: SeedRun) -> None:

@@ -1,4 +1,4 @@
-"""Everything that reads a run folder from a command line, run in this process, and what may come of it."""
+"""What can happen to one file of a run, and every command that reads a run folder, run in this process."""
 
 from __future__ import annotations
 
@@ -100,12 +100,11 @@ def without(value: Any) -> Any:
     return [without(each) for each in value] if isinstance(value, list) else value
 
 
-# What can happen to one file: cut, flipped, overwritten, emptied, replaced by something that is no file, or gone.
+# Damages of one file.
 
 
 Damage = Callable[[Path], object]
 FLIPS = 6
-# Reading it fails with an input/output error, for root too, as a bad sector does.
 
 
 def damages(flips: int = FLIPS) -> dict[str, Damage]:

@@ -1,4 +1,4 @@
-"""What is said of damage, of folders that are no store, and of rounds that are not a seed's own."""
+"""Messages on damage, on folders that are no store, on rounds of other seeds, and on the machine."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_a_round_that_nobody_finished_does_not_count(run: Run) -> None:
     assert [finding.path.name for finding in examine(run.path).findings]
 
 
-# What the doctor says of the machine: packages against pins, the store's disk, and data sets at hand.
+# The machine.
 
 
 def test_packages_are_compared_with_their_pins(tmp_path: Path, monkeypatch: Patch) -> None:

@@ -1,7 +1,9 @@
-"""A disk that breaks: whatever writes below a folder is counted, and the operation that was chosen goes wrong.
+"""A disk that fails at one chosen write, and a tiny run computed again and again on it, each time with another one.
 
-What is modelled is what the kernel does: a write that finds no room leaves as much as fits, a file that has blocks can
-be written over where a new one cannot be made. Reading never fails.
+`python -m tests.robustness.faults.every_write FOLDER PART FAULT START:STOP:STEP`, with the fake engine on PYTHONPATH,
+prints JSON lines. PART is the worker that computes a seed, or the command that starts one; each attempt is a process
+forked from one that has everything imported. Modelled is what the kernel does: a write that finds no room leaves as
+much as fits, a file that has blocks can be written over where a new one cannot be made. Reading never fails.
 """
 
 from __future__ import annotations
@@ -95,7 +97,6 @@ class Disk:
     # What stands in for the functions of `os`
 
     def open(self, path: Any, flags: int, *more: Any, **named: Any) -> int:
-        """Open; making a file needs room."""
         if flags & WRITING:
             self.meet("open", path, needs_room=not os.path.exists(path))
         return int(_real["open"](path, flags, *more, **named))
@@ -108,7 +109,6 @@ class Disk:
         return int(_real["write"](descriptor, content))
 
     def pwrite(self, descriptor: int, content: bytes, offset: int) -> int:
-        """Write at a place."""
         self.meet("pwrite", path_of(descriptor), self.grows(descriptor, offset + len(content)))
         return int(_real["pwrite"](descriptor, content, offset))
 
@@ -123,7 +123,6 @@ class Disk:
         return call
 
     def mkdir(self, path: Any, *more: Any, **named: Any) -> None:
-        """Make a folder."""
         if not os.path.exists(path):
             self.meet("mkdir", path)
         _real["mkdir"](path, *more, **named)
@@ -135,7 +134,6 @@ class Disk:
         _real_unlink(path, **named)
 
     def open_file(self, file: Any, mode: str = "r", buffering: int = -1, *more: Any, **named: Any) -> Any:
-        """Open as a file object whose writes are counted too."""
         if isinstance(file, int) or not set(mode) & set("wax+") or not self._is_below(file):
             return _real_open(file, mode, buffering, *more, **named)
         self.meet("open", file, needs_room=not os.path.exists(file))
@@ -162,17 +160,7 @@ class _CountedFile(io.FileIO):
 
 
 def path_of(descriptor: int) -> str:
-    """Return what an open descriptor stands for."""
     return os.readlink(f"/proc/self/fd/{descriptor}")
-
-
-# A tiny run computed again and again, each time with another operation on its store going wrong; prints JSON lines.
-#
-# `python -m tests.robustness.faults.every_write FOLDER PART FAULT START:STOP:STEP`, with the fake engine on
-# PYTHONPATH.
-# PART is the worker that computes a seed, or the command that starts one. Each attempt is a process of its own,
-# forked
-# from one that has everything imported.
 
 
 SETTINGS = {"rounds": 1, "epochs": 1, "retrain_epochs": 2, "hidden": 16}
@@ -206,7 +194,6 @@ class Place:
             self.store.root.mkdir()
 
     def work(self) -> int:
-        """Do what the disk is to break."""
         if self.part == "worker":
             return glt_worker([str(self.store.root), self.path.name, "0"])
         return glt([*RUN, "--store", str(self.store.root)])

@@ -1,4 +1,4 @@
-"""Workers at the same time: two never share a seed, and each gives the bytes that it gives alone."""
+"""Workers at the same time, two sessions on one store, and a server that is killed: no run is shared or lost."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_the_same_bytes_alone_and_beside_others(tmp_path: Path, say: Say, method
     say(f"\n{method}: seed 0 alone, beside one and beside three others: {len(alone[1][0])} files equal")
 
 
-# Two sessions on one store, and a server that is killed: no error page, and no run is lost.
+# Two sessions of the app.
 
 
 PAGES = ["runs", "curves", "tickets", "subgraphs", "measurements"] if THOROUGH else ["runs", "curves"]
