@@ -55,7 +55,16 @@ class RunFolder(ABC, Generic[Seed_co]):
     def from_document(cls: type[FolderT], path: Path, document: Mapping[str, Any], writable: bool = True) -> FolderT:
         """Open a folder whose config.json holds `document`; raises StoreError as `open` does."""
         config = cls.read_settings(path / paths.CONFIG, document)
-        check_name(path.resolve().name, config)
+        name = path.resolve().name
+        try:
+            expected = run_name(config)
+        except ConfigError as error:
+            raise StoreError(f"The run {name} cannot be opened: {error}") from None
+        if name != expected:
+            raise StoreError(
+                f"The folder {name} does not match its config.json, which belongs to {expected}: rename the folder "
+                f"back to {expected}, or undo the edit of config.json."
+            )
         # Settings that are not in the folder's name are covered by a checksum.
         unsigned(path / paths.CONFIG, document, REMEDY)
         return cls(path, config, writable)
@@ -226,16 +235,3 @@ def owner_of(folder: Path) -> str | None:
         return run_name(make(document["config"]))
     except (StoreError, ConfigError, KeyError, TypeError, AttributeError):
         return None
-
-
-def check_name(name: str, config: Configuration) -> None:
-    """Raise StoreError unless `name` is the name of a run with `config`."""
-    try:
-        expected = run_name(config)
-    except ConfigError as error:
-        raise StoreError(f"The run {name} cannot be opened: {error}") from None
-    if name != expected:
-        raise StoreError(
-            f"The folder {name} does not match its config.json, which belongs to {expected}: rename the folder back "
-            f"to {expected}, or undo the edit of config.json."
-        )

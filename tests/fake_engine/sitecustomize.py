@@ -87,17 +87,10 @@ def train(seed_run, observer, number, own):  # noqa: ANN001, ANN201
             pass_gate(observer)
         pass_epoch()
         seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=1.0, val=0.5, test=0.5))
-        done = (number * config.retrain_epochs + epoch + 1) / ((config.rounds + 1) * config.retrain_epochs)
-        progress = Progress(
-            round=number,
-            rounds=config.rounds,
-            stage="retrain",
-            epoch=epoch + 1,
-            epochs=config.retrain_epochs,
-            fraction=done,
-            seconds_left=1.0,
-        )
-        observer.on_progress(progress)
+        epochs = config.retrain_epochs
+        fraction = (number * epochs + epoch + 1) / ((config.rounds + 1) * epochs)
+        place = {"round": number, "rounds": config.rounds, "stage": "retrain", "epoch": epoch + 1, "epochs": epochs}
+        observer.on_progress(Progress(**place, fraction=fraction, seconds_left=1.0))
         if "FAKE_CHECKPOINT" in os.environ:
             seed_run.write_checkpoint(Checkpoint(number, epoch + 1, 0.0, {"w": np.ones(3)}, {}))
         if observer.should_stop():
@@ -109,16 +102,9 @@ def train(seed_run, observer, number, own):  # noqa: ANN001, ANN201
 def record(number, masks):  # noqa: ANN001, ANN201
     from glt.store import RoundRecord
 
-    return RoundRecord.of(
-        number,
-        masks,
-        val=0.7,
-        test=0.8,
-        test_last=0.75,
-        best_epoch=1,
-        seconds=0.1,
-        macs={"dense_features": 10, "sparse_features": 5, "published": 9},
-    )
+    scores = {"val": 0.7, "test": 0.8, "test_last": 0.75, "best_epoch": 1, "seconds": 0.1}
+    macs = {"dense_features": 10, "sparse_features": 5, "published": 9}
+    return RoundRecord.of(number, masks, **scores, macs=macs)
 
 
 def pretrain(graph, config, seed, on_epoch, device="cpu"):  # noqa: ANN001, ANN201

@@ -44,6 +44,8 @@ def write_run(store: Store, config: RunConfig, seconds: float = 3.0, rounds: int
     generator = np.random.default_rng(0)
     edges, weights = EdgeMask.full(config.edge_mask, spec.edges), WeightMask.full(shapes)
     tensors = {name: np.ones(size, dtype=np.float32) for name, size in shapes.items()}
+    macs = {"dense_features": 1, "sparse_features": 1, "published": 1}
+    measured = {"val": 0.7, "test": 0.8, "test_last": 0.8, "best_epoch": 3, "seconds": seconds, "macs": macs}
     seed_run.write_init(tensors)
     for number in range(rounds + 1):
         scores = generator.random(edges.kept).astype(np.float32) if number else None
@@ -54,21 +56,11 @@ def write_run(store: Store, config: RunConfig, seconds: float = 3.0, rounds: int
             event = Event(round=number, stage="retrain", epoch=epoch, loss=1.23456789, val=0.78, test=0.8)
             seed_run.append_event(event)
         masks = Masks(edges, weights)
-        record = RoundRecord.of(
-            number,
-            masks,
-            val=0.7,
-            test=0.8,
-            test_last=0.8,
-            best_epoch=3,
-            seconds=seconds,
-            macs={"dense_features": 1, "sparse_features": 1, "published": 1},
-        )
-        seed_run.write_round(record, masks, tensors, scores)
+        seed_run.write_round(RoundRecord.of(number, masks, **measured), masks, tensors, scores)
     return run
 
 
-def test_the_disk_that_will_be_filled_is_the_disk_that_is(tmp_path: Path) -> None:
+def test_the_estimated_disk_space_is_what_a_run_takes(tmp_path: Path) -> None:
     run = write_run(Store(tmp_path), SMALL)
     expected = Growth(SMALL).of_rounds(range(4))
     assert run.size_bytes() == pytest.approx(expected, rel=0.05)
@@ -88,7 +80,7 @@ def test_only_missing_rounds_cost(tmp_path: Path, monkeypatch: Patch) -> None:
     assert run.seed(0).whole_rounds() == 2
 
 
-def test_the_most_alike_run_tells_the_pace(tmp_path: Path) -> None:
+def test_the_pace_is_that_of_the_most_similar_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
     nothing = forecast(store, [SMALL], [0], [])
     assert (nothing.seconds, nothing.basis) == (None, "no run was timed yet")

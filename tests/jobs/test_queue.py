@@ -46,7 +46,7 @@ def test_the_earlier_ticket_goes_first_and_no_slot_is_given_twice(tmp_path: Path
     assert not list(tmp_path.glob("*.ticket"))
 
 
-def test_a_place_in_the_line_counts_only_who_still_waits(tmp_path: Path) -> None:
+def test_places_in_the_line_count_waiting_workers_only(tmp_path: Path) -> None:
     locks = [join_line(tmp_path, moment)[1] for moment in (1.0, 2.5, 3.0)]
     assert [place_in_line(tmp_path, moment) for moment in (1.0, 2.5, 3.0, 4.0)] == [1, 2, 3, None]
     os.close(locks[0])
@@ -55,7 +55,7 @@ def test_a_place_in_the_line_counts_only_who_still_waits(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda:1"])
-def test_a_store_is_busy_while_anybody_waits_or_computes(tmp_path: Path, device: str) -> None:
+def test_a_store_is_busy_while_a_worker_waits_or_computes(tmp_path: Path, device: str) -> None:
     assert not is_busy(tmp_path / "no such queue")
     line = line_of(tmp_path, device)
     assert not is_busy(tmp_path)
@@ -127,7 +127,7 @@ def begun(store: Store, gate: Path) -> Run:
     return start(store, resolve({"rounds": 20, "epochs": 1, "retrain_epochs": 3}), [0]).run
 
 
-def test_it_waits_and_then_computes(store: Store, begun: Run, wait: Wait, gate: Path) -> None:
+def test_a_run_waits_for_the_run_it_needs(store: Store, begun: Run, wait: Wait, gate: Path) -> None:
     with pytest.raises(ConfigError, match="masks need equal settings"):
         check_needs(store, ticket_of(begun).model_copy(update={"hidden": 8}), [0])
     ticket = start(store, ticket_of(begun), [0]).run
@@ -153,7 +153,7 @@ def test_waiting_runs_do_not_block_later_ones(store: Store, fake_engine: Patch, 
     assert (awaited(store, config, 0), ticket.seed(0).status().state) == (source.name, "queued")
 
 
-def test_it_says_that_it_waited_in_vain(store: Store, fake_engine: Patch, wait: Wait) -> None:
+def test_a_needed_run_that_is_stopped_is_an_error(store: Store, fake_engine: Patch, wait: Wait) -> None:
     fake_engine.setenv("FAKE_EPOCH", "0.2")
     source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0]).run
     config = ticket_of(source).model_copy(update={"rounds": 400})
@@ -229,7 +229,7 @@ def test_missing_and_repeated_devices_are_refused(
             read_device(name)
 
 
-def test_each_next_worker_gets_the_device_with_the_least_to_do(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_the_next_worker_gets_the_device_with_the_least_load(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("GLT_SLOTS", "2")
     dealer = Dealer(TWO, tmp_path)
     assert [dealer.next() for _ in range(5)] == ["cuda:0", "cuda:1", "cuda:0", "cuda:1", "cuda:0"]
@@ -241,7 +241,7 @@ def test_each_next_worker_gets_the_device_with_the_least_to_do(tmp_path: Path, m
     assert (places(TWO), places(None), places(("cpu", "cuda"))) == (2, 2, 3)
 
 
-def test_who_waits_or_works_already_counts(tmp_path: Path) -> None:
+def test_waiting_and_working_workers_count_as_load(tmp_path: Path) -> None:
     # A device without a number is the first.
     assert line_of(tmp_path, "cuda") == line_of(tmp_path, "cuda:0") != line_of(tmp_path, "cuda:1")
     assert line_of(tmp_path, "cpu") == tmp_path

@@ -37,7 +37,7 @@ GRIDS = st.sets(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=3).flatmap
 
 
 @given(GRIDS)
-def test_a_grid_is_every_combination_once_and_each_is_an_ordinary_run(grid: dict[str, list[float]]) -> None:
+def test_a_grid_holds_every_combination_once(grid: dict[str, list[float]]) -> None:
     texts = {name: [repr(value) for value in values] for name, values in grid.items()}
     points = grid_points({"dataset": "citeseer"}, texts, "official")
     assert len(points) == math.prod(map(len, grid.values()))
@@ -77,7 +77,7 @@ def test_the_last_setting_changes_fastest() -> None:
         ({}, [("hidden", ",".join(map(str, range(1, 102))))], "The grid has 101 points, more than 100"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(settings: dict[str, str], fields: list[tuple[str, str]], sentence: str) -> None:
+def test_bad_grids_are_refused(settings: dict[str, str], fields: list[tuple[str, str]], sentence: str) -> None:
     with pytest.raises(ConfigError) as raised:
         grid_points(settings, read_grid(fields))
     assert sentence in str(raised.value)
@@ -87,7 +87,7 @@ def configs(rounds: int = 2) -> list[RunConfig]:
     return [RunConfig(rounds=rounds, epochs=1, retrain_epochs=3, hidden=hidden) for hidden in (8, 9)]
 
 
-def test_what_is_on_disk_is_not_computed_twice(
+def test_finished_runs_of_a_sweep_are_not_computed_again(
     store: Store, tmp_path: Path, fake_engine: Patch, wait: Callable[..., None]
 ) -> None:
     first, second = configs()

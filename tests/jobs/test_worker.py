@@ -164,7 +164,7 @@ def checkout(tmp_path: Path) -> Path:
     return package
 
 
-def test_sources_edited_since_the_commit_are_said_to_be(checkout: Path, tmp_path: Path) -> None:
+def test_edited_sources_are_recorded(checkout: Path, tmp_path: Path) -> None:
     clean, digest = git_state(checkout), sources_digest(checkout)
     assert clean["modified"] is False
     assert len(clean["revision"]) == 40

@@ -77,7 +77,7 @@ def test_a_full_disk_keeps_whole_lines(tmp_path: Path, monkeypatch: Patch, numbe
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
-def test_a_forbidden_folder_names_the_ways_out(tmp_path: Path, monkeypatch: Patch, number: int) -> None:
+def test_a_forbidden_folder_names_the_remedies(tmp_path: Path, monkeypatch: Patch, number: int) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"file/.*cannot be written .*choose another store"):
         Store(tmp_path / "file" / "store").create(RunConfig())
@@ -157,7 +157,7 @@ def test_a_replaced_a_grown_and_a_rewritten_file_are_read_again(old_file: Path) 
     assert reader.read(old_file) == "six and"
 
 
-def test_what_does_not_last_is_read_again(old_file: Path) -> None:
+def test_content_that_does_not_last_is_read_again(old_file: Path) -> None:
     seen: list[str] = []
 
     def look(path: Path) -> str:

@@ -159,7 +159,7 @@ def test_a_file_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
         CompactMasks.read(path)
 
 
-def test_no_entry_that_was_cut_shares_a_step_with_one_that_stayed() -> None:
+def test_removed_and_kept_entries_share_no_rank() -> None:
     scores = np.random.default_rng(0).integers(0, 40, 10_000).astype(np.float32)
     for cut in (0, 1, 37, 9_999, 10_000):
         kept = np.ones(scores.size, dtype=np.bool_)

@@ -87,7 +87,7 @@ def test_seeds_are_listed_in_order(run: Run, filled: Fill) -> None:
         run.existing_seed(7)
 
 
-def test_seeds_that_come_start_and_go_are_seen_by_a_run_that_was_asked_before(run: Run, filled: Fill) -> None:
+def test_cached_seeds_are_listed_anew_after_a_change(run: Run, filled: Fill) -> None:
     filled(run, 0)
     age(run.path)
     assert [run.seeds(), run.seeds()] == [[0], [0]]
@@ -193,7 +193,7 @@ def test_links_in_the_trash_are_not_followed(store: Store, seed_run: SeedRun, ru
     assert (precious / "thesis").exists()
 
 
-def test_what_was_deleted_last_comes_back(store: Store, seed_run: SeedRun, run: Run) -> None:
+def test_the_most_recent_deletion_is_restored(store: Store, seed_run: SeedRun, run: Run) -> None:
     store.move_to_trash(run.path)
     store.move_to_trash(store.create(run.config).path)
     assert [path.name for path in store.trashed()] == [f"{run.name}.1", f"{run.name}.2"]
@@ -294,7 +294,7 @@ def test_settings_a_method_ignores_are_the_same_run() -> None:
 # Annotations.
 
 
-def test_a_title_stands_beside_the_run_and_not_in_it(store: Store, seed_run: SeedRun) -> None:
+def test_annotations_do_not_change_the_run(store: Store, seed_run: SeedRun) -> None:
     folder = seed_run.path.parent
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     store.annotate(folder.name, {"title": "  wide\n net ", "color": "blue"})
@@ -302,7 +302,7 @@ def test_a_title_stands_beside_the_run_and_not_in_it(store: Store, seed_run: See
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_fields_change_one_by_one_and_an_empty_one_is_taken_back(store: Store, run: Run) -> None:
+def test_fields_of_an_annotation_change_one_by_one(store: Store, run: Run) -> None:
     store.annotate(run.name, {"title": "mine", "note": "first line\nsecond"})
     store.annotate(run.name, {"hidden": True})
     assert store.annotations().of(run.name).as_json() == {"title": "mine", "note": "first line\nsecond", "hidden": True}
@@ -336,7 +336,7 @@ def test_an_example_is_annotated_in_the_users_store(store: Store) -> None:
     assert bundled_examples(annotated_in=store.root)[0] is first
 
 
-def test_a_damaged_file_is_told_and_moved_aside_by_the_next_change(store: Store, run: Run) -> None:
+def test_damaged_annotations_are_moved_aside(store: Store, run: Run) -> None:
     file = store.root / paths.ANNOTATIONS
     for number in (1, 2):
         file.write_text('{"schema": 1, "runs": {"a": ')
@@ -348,7 +348,7 @@ def test_a_damaged_file_is_told_and_moved_aside_by_the_next_change(store: Store,
         assert store.annotations().entries == {run.name: Annotation(title="mine")}
 
 
-def test_what_of_an_entry_can_be_read_is_read_and_others_stay(store: Store, run: Run) -> None:
+def test_a_damaged_entry_is_read_in_part(store: Store, run: Run) -> None:
     store.annotate(run.name, {"title": "mine"})
     file = store.root / paths.ANNOTATIONS
     document = json.loads(file.read_text())

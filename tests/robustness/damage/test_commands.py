@@ -88,16 +88,3 @@ def test_commands_work_or_name_the_damaged_file_of_a_pretraining(
             if why := complaint(name, result, expected(name, run.name), file):
                 wrong.append(f"{damage}, {name}: {why}: {result.code} {result.err.strip()}")
     assert not wrong, "\n".join(wrong)
-
-
-def test_another_seed_and_other_runs_stay_as_they_were(copy: Copy, expected: Callable[[str, str], Said]) -> None:
-    for damage, do in chosen().items():
-        store = copy()
-        run, pretraining = store.runs()[0], store.pretrainings()[0]
-        before = [run.seed(1).rounds(), run.seed(1).masks(2), run.seed(1).events()]
-        do(run.path / "seed-0" / "rounds.jsonl")
-        again = Store(store.root).find(run.name)
-        after = [again.seed(1).rounds(), again.seed(1).masks(2), again.seed(1).events()]
-        assert after[0] == before[0]
-        assert after[2] == before[2]
-        assert read("show", store.root, pretraining.name) == expected("show", pretraining.name), damage

@@ -52,7 +52,7 @@ def doctor(store: Store, *arguments: str) -> int:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_mended_and_resumed_gives_the_bytes_of_an_undamaged_run(copy: Copy, case: str) -> None:
+def test_repaired_and_resumed_to_the_same_bytes(copy: Copy, case: str) -> None:
     store, (name, damage) = copy(), CASES[case]
     run = store.runs()[0]
     expected, other = files(run, 0), files(run, 1)
@@ -84,7 +84,7 @@ def everything() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("name", "kind"), everything())
-def test_whatever_is_damaged_is_named_and_mended(copy: Copy, name: str, kind: str) -> None:
+def test_every_damage_is_named_and_repaired(copy: Copy, name: str, kind: str) -> None:
     store = copy()
     run = store.runs()[0]
     EVERY[kind](run.path / "seed-0" / name)
@@ -102,7 +102,7 @@ def test_whatever_is_damaged_is_named_and_mended(copy: Copy, name: str, kind: st
     run.seed(0).drop_unfinished()
 
 
-def test_what_is_left_over_is_found_and_moved(copy: Copy) -> None:
+def test_leftover_files_are_moved(copy: Copy) -> None:
     store = copy()
     assert [looked.findings for looked in examine_store(store)] == [(), (), ()]
     assert doctor(store) == 0
@@ -169,6 +169,7 @@ def test_a_folder_that_was_renamed_is_told_its_name(copy: Copy) -> None:
     renamed = run.path.rename(store.root / "my best run")
     (finding,) = examine(renamed).findings
     assert run.name in finding.then
+    assert f"rename the folder back to {run.name}" in said("glt", ["list", "--store", str(store.root)]).err
     assert doctor(store, "my best run", "--mend") == 1
     renamed.rename(run.path)
     assert doctor(store, run.name) == 0
@@ -193,7 +194,7 @@ def test_the_same_settings_take_over_a_run_whose_config_is_lost(copy: Copy) -> N
         run.seed(0).write_init({name: values + 1 for name, values in run.seed(1).theta0().items()})
 
 
-def test_lost_annotations_are_said_to_be_lost(copy: Copy) -> None:
+def test_damaged_annotations_are_repaired(copy: Copy) -> None:
     store = copy()
     EVERY["noise"](store.root / "annotations.json")
     (finding,) = list(examine_store(store))[-1].findings
@@ -202,7 +203,7 @@ def test_lost_annotations_are_said_to_be_lost(copy: Copy) -> None:
     assert store.annotations().damage == ""
 
 
-def test_a_store_of_an_earlier_version_has_no_checksums_and_is_well(copy: Copy) -> None:
+def test_a_store_of_an_earlier_version_without_checksums(copy: Copy) -> None:
     store = copy()
     for path in store.root.rglob("checksums.jsonl"):
         path.unlink()
@@ -226,7 +227,7 @@ def test_a_store_of_an_earlier_version_has_no_checksums_and_is_well(copy: Copy) 
         ("events.jsonl", EVERY["flip 1"]),
     ],
 )
-def test_a_damaged_pre_training_starts_again_and_keeps_what_there_was(copy: Copy, name: str, damage: Damage) -> None:
+def test_a_damaged_pretraining_starts_again(copy: Copy, name: str, damage: Damage) -> None:
     store = copy()
     run = store.pretrainings()[0]
     path = run.path / "seed-0" / name
@@ -250,7 +251,7 @@ def write(path: Path, text: str = "mine") -> None:
     os.utime(path, (1, 1))
 
 
-def test_a_folder_that_is_no_store_is_refused_and_stays(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_store_is_not_changed(tmp_path: Path) -> None:
     root = tmp_path / "holiday"
     for name in ("IMG_1.JPG", "film.part", "config.json", "2024/rounds.jsonl", "2024/seed-0/x", ".a.txt.1-1.writing"):
         write(root / name)
@@ -264,7 +265,7 @@ def test_a_folder_that_is_no_store_is_refused_and_stays(tmp_path: Path) -> None:
     assert not (root / ".set-aside").exists()
 
 
-def test_a_store_whose_only_run_was_renamed_is_one(copy: Copy) -> None:
+def test_a_store_whose_only_run_was_renamed(copy: Copy) -> None:
     store = copy()
     kept, *others = store.runs()
     name = kept.name
@@ -279,7 +280,7 @@ def test_a_store_whose_only_run_was_renamed_is_one(copy: Copy) -> None:
     assert (store.root / "my-run" / "config.json").exists()
 
 
-def test_files_of_others_in_a_store_stay(copy: Copy) -> None:
+def test_files_of_other_programs_are_not_changed(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
     write(store.root / "paper.tex")
@@ -312,7 +313,7 @@ def test_files_of_others_in_a_store_stay(copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("place", ["seed-0", "."])
-def test_what_lies_beyond_a_link_is_told_and_stays(copy: Copy, tmp_path: Path, place: str) -> None:
+def test_files_behind_a_link_are_not_changed(copy: Copy, tmp_path: Path, place: str) -> None:
     store = copy()
     run = store.runs()[0]
     elsewhere = tmp_path / run.name
@@ -328,7 +329,7 @@ def test_what_lies_beyond_a_link_is_told_and_stays(copy: Copy, tmp_path: Path, p
     assert contents(elsewhere) == before
 
 
-def test_what_has_been_put_right_since_is_not_mended(copy: Copy, tmp_path: Path) -> None:
+def test_a_finding_that_no_longer_holds_is_not_repaired(copy: Copy, tmp_path: Path) -> None:
     run = copy().runs()[0]
     seed, whole = run.path / "seed-0", tmp_path / "whole"
     shutil.copytree(seed, whole)

@@ -83,14 +83,6 @@ def test_a_reused_pid_is_not_the_worker(seed_run: SeedRun, jump: Available, slee
         jump(0)
 
 
-@pytest.mark.parametrize("seconds", JUMPS)
-def test_a_worker_on_another_host_lives_while_it_holds_its_lock(seed_run: SeedRun, seconds: float) -> None:
-    seed_run.write_status(Status(state="running", seed=0, pid=1, host="another", heartbeat=time.time() - abs(seconds)))
-    with seed_run.lock():
-        assert seed_run.status().state == "running"
-    assert seed_run.status().state == "lost"
-
-
 def test_heartbeats_go_on(seed_run: SeedRun, jump: Available, monkeypatch: Patch) -> None:
     monkeypatch.setattr(worker, "LOOK_AGAIN", 0.01)
     monkeypatch.setattr(worker, "HEARTBEAT", 0.02)

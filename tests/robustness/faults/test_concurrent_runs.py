@@ -216,17 +216,6 @@ def test_a_run_deleted_while_pages_show_it(
     assert not store.damaged()
 
 
-def test_a_resume_does_not_bring_back_a_deleted_run(make_run: Callable[..., Run], store: Store) -> None:
-    from glt.errors import StoreError
-    from glt.jobs import resume
-
-    run = make_run("ugs", states=("done", "stopped"), rounds=1)
-    store.move_to_trash(run.path)
-    with pytest.raises(StoreError, match=run.name):
-        resume(store, run, [1])
-    assert not run.path.exists()
-
-
 ADDRESS = "methods=random&seeds=0&hidden=8&rounds=20&epochs=2000&retrain_epochs=2000"
 
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,42 +39,30 @@ PARTS = (
 )
 
 
-@dataclass(frozen=True)
-class Broken:
-    """What one broken operation led to."""
-
-    fault: str
-    operation: str
-    told: dict[str, Any]
-
-    def check(self) -> None:
-        """Raise AssertionError for anything that is lost, half, or said badly."""
-        told = self.told
-        assert not told["crash"], told["crash"]
-        assert told["whole"] == told["sound"]
-        assert told["same"], "a whole round is not the one it should be"
-        assert told["again"] == 0, "it cannot be resumed"
-        assert told["different"] == [], "a resume did not give the same bytes"
-        if self.fault == "killed":
-            assert told["code"] == -9
-        elif told["code"] == 0:
-            assert told["state"] == "done"
-        else:
-            self._check_words()
-
-    def _check_words(self) -> None:
-        told, words = self.told, WORDS[self.fault]
+def check(fault: str, told: dict[str, Any]) -> None:
+    """Raise AssertionError for anything that one failed operation left lost or half, or for a bad message."""
+    assert not told["crash"], told["crash"]
+    assert told["whole"] == told["sound"]
+    assert told["same"], "a whole round is not the one it should be"
+    assert told["again"] == 0, "it cannot be resumed"
+    assert told["different"] == [], "a resume did not give the same bytes"
+    if fault == "killed":
+        assert told["code"] == -9
+    elif told["code"] == 0:
+        assert told["state"] == "done"
+    elif told["state"] == "failed" and told["error"]:
         assert told["code"] == 1
-        if told["state"] == "failed" and told["error"]:
-            assert words in told["error"]
-            assert told["error"].count("\n") == 0
-        else:
-            # Nobody had written a status that could be written over, or nothing could be written any more.
-            assert told["state"] in ("", "lost") if self.fault == "read-only" else not told["has_status"]
-            assert words in told["printed"] or self.fault == "read-only"
+        assert WORDS[fault] in told["error"]
+        assert told["error"].count("\n") == 0
+    else:
+        assert told["code"] == 1
+        # Nobody had written a status that could be written over, or nothing could be written any more.
+        assert told["state"] in ("", "lost") if fault == "read-only" else not told["has_status"]
+        assert WORDS[fault] in told["printed"] or fault == "read-only"
 
 
-def broken(folder: Path, part: str, fault: str, chosen: str) -> Iterator[Broken]:
+def broken(folder: Path, part: str, fault: str, chosen: str) -> Iterator[dict[str, Any]]:
+    """Return what each failed operation led to."""
     environment = {
         **os.environ,
         "PYTHONPATH": f"{ROOT / 'tests' / 'fake_engine'}{os.pathsep}{ROOT}",
@@ -85,9 +72,7 @@ def broken(folder: Path, part: str, fault: str, chosen: str) -> Iterator[Broken]
     process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate()
     assert process.returncode == 0, err.decode()
-    for line in out.splitlines()[1:]:
-        told = json.loads(line)
-        yield Broken(fault, told["operation"], told)
+    return map(json.loads, out.splitlines()[1:])
 
 
 @pytest.mark.parametrize(("part", "fault"), PARTS)
@@ -99,9 +84,9 @@ def test_a_disk_that_fails_at_any_operation(
     for each in broken(tmp_path / "work", part, fault, f"{seed % step}::{step}"):
         attempts += 1
         try:
-            each.check()
+            check(fault, each)
         except AssertionError as error:
-            wrong.append((each.operation, str(error).splitlines()[0], each.told))
+            wrong.append((each["operation"], str(error).splitlines()[0], each))
     say(f"\n{part}, {fault}: {attempts} operations broken (GLT_FAULT_SEED={seed}), {len(wrong)} badly borne")
     assert attempts > 0
     assert not wrong, "\n".join(f"{operation}: {what} {told}" for operation, what, told in wrong)

@@ -132,7 +132,7 @@ def test_pages_without_locks_show_the_runs(run: Run, store: Store, no_locks: NoL
         assert errors == [sentence(store, errno.ENOLCK)]
 
 
-def test_a_process_of_its_own_says_it_too(run: Run, store: Store) -> None:
+def test_a_process_without_locks_names_the_remedy(run: Run, store: Store) -> None:
     command = [sys.executable, "-m", "glt", "resume", run.name, "--store", str(store.root)]
     environment = {**os.environ, "PYTHONPATH": str(SITE), "NO_LOCKS_ERROR": str(errno.ENOLCK)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
