@@ -162,9 +162,7 @@ def begin(
         check_memory(store, [run.config], lacking, device, threads)
     begun = _launch(store, run, lacking, device, threads, tied, leave_busy)
     return replace(
-        begun,
-        finished=tuple(sorted([*begun.finished, *finished])),
-        elsewhere=tuple(sorted([*begun.elsewhere, *busy])),
+        begun, finished=tuple(sorted([*begun.finished, *finished])), elsewhere=tuple(sorted([*begun.elsewhere, *busy]))
     )
 
 
@@ -183,16 +181,8 @@ def resume(
     for. Raises as `start` does.
     """
     check_device(device)
-    return begin(
-        store,
-        run,
-        _asked(run, seeds),
-        device=device,
-        threads=threads,
-        tied=tied,
-        leave_busy=seeds is None,
-        is_resume=True,
-    )
+    asked, leave_busy = _asked(run, seeds), seeds is None
+    return begin(store, run, asked, device=device, threads=threads, tied=tied, leave_busy=leave_busy, is_resume=True)
 
 
 def _asked(run: AnyRun, seeds: Sequence[int] | None) -> list[int]:
@@ -208,9 +198,8 @@ def not_started(each: Started[Any]) -> str:
     'seed 1 is already running, seeds 0, 2 are already complete'
     """
     groups = ((each.elsewhere, "running"), (each.finished, "complete"))
-    return ", ".join(
-        f"{listing(seeds)} {'is' if len(seeds) == 1 else 'are'} already {what}" for seeds, what in groups if seeds
-    )
+    words = (f"{listing(seeds)} {'is' if len(seeds) == 1 else 'are'} already {what}" for seeds, what in groups if seeds)
+    return ", ".join(words)
 
 
 def _write_done(seed_run: SeedFolder) -> None:
@@ -222,13 +211,7 @@ def _write_done(seed_run: SeedFolder) -> None:
 
 
 def _launch(
-    store: Store,
-    run: RunT,
-    seeds: Sequence[int],
-    device: Wanted,
-    threads: int | None,
-    tied: bool,
-    leave_busy: bool,
+    store: Store, run: RunT, seeds: Sequence[int], device: Wanted, threads: int | None, tied: bool, leave_busy: bool
 ) -> Started[RunT]:
     """Start incomplete seeds; all locks are taken before the first worker starts."""
     if not seeds:
@@ -293,14 +276,9 @@ def spawn(store: Store, seed_run: SeedFolder, settings: Settings, lock: int, tie
     finally:
         os.close(ticket_lock)
     sign_lock(lock, process.pid)
-    status = Status(
-        state="queued",
-        seed=seed_run.seed,
-        **named_process(process.pid),
-        heartbeat=queued_at,
-        queued_at=queued_at,
-        threads=settings.threads,
-    )
+    times = {"heartbeat": queued_at, "queued_at": queued_at}
+    process_fields = named_process(process.pid)
+    status = Status(state="queued", seed=seed_run.seed, threads=settings.threads, **process_fields, **times)
     try:
         seed_run.write_status(status)
     except BaseException:

@@ -82,11 +82,7 @@ def on_store(command: list[str], run: Run) -> list[str]:
 
 @pytest.mark.parametrize("command", WRITING, ids=lambda command: command[0])
 def test_writing_without_locks_names_the_remedy(
-    run: Run,
-    store: Store,
-    no_locks: NoLocks,
-    capsys: Capture,
-    command: list[str],
+    run: Run, store: Store, no_locks: NoLocks, capsys: Capture, command: list[str]
 ) -> None:
     for error in ERRORS:
         no_locks(error)
