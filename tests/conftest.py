@@ -42,6 +42,14 @@ def test_data() -> Path:
     return folder
 
 
+@pytest.fixture
+def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Have workers compute with the fake engine; `setenv` on the result slows it down or breaks it."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent / "fake_engine"))
+    monkeypatch.setenv("FAKE_EPOCH", "0.01")
+    return monkeypatch
+
+
 @pytest.fixture(autouse=True)
 def _reads_for_itself() -> Generator[None]:
     """A page that a test opened leaves its process reading data sets in another one."""

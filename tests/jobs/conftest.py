@@ -15,15 +15,6 @@ from glt.store.locks import ACTIVE
 
 # Seconds; a machine may have other things to do.
 PATIENCE = 600
-ENGINE = Path(__file__).parents[1] / "fake_engine"
-
-
-@pytest.fixture
-def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Have workers compute with the fake engine; `setenv` on the result slows it down or breaks it."""
-    monkeypatch.setenv("PYTHONPATH", str(ENGINE))
-    monkeypatch.setenv("FAKE_EPOCH", "0.01")
-    return monkeypatch
 
 
 @pytest.fixture

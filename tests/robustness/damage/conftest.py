@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,21 +20,10 @@ SMALL = {"hidden": 4, "rounds": 2, "epochs": 3, "retrain_epochs": 3}
 ENVIRONMENT = {"versions": {"python": "3.11", "numpy": "2.4"}, "threads": 1, "device": "cpu", "revision": None}
 
 
-class Watcher:
-    """An observer that lets everything happen."""
-
-    def on_progress(self, progress: object) -> None:
-        """Take no note."""
-
-    def should_stop(self) -> bool:
-        """Never."""
-        return False
-
-
 def compute(seed_run: SeedRun) -> None:
     """Compute what a seed lacks, in this process."""
     with seed_run.lock():
-        find_tickets(seed_run, Watcher())
+        find_tickets(seed_run, SimpleNamespace(on_progress=lambda _: None, should_stop=lambda: False))
 
 
 def make_store(root: Path) -> Store:

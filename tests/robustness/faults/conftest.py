@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator
-from pathlib import Path
 
 import pytest
 
@@ -23,8 +22,6 @@ def _drawn_seed() -> int:
 # GLT_FAULT_SEED, which draws the same moments again, else another number each time, but in CI.
 SEED = _drawn_seed()
 
-ENGINE = Path(__file__).parents[2] / "fake_engine"
-
 
 @pytest.fixture(scope="session")
 def seed() -> int:
@@ -41,14 +38,6 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
             print(line, flush=True)
 
     return say
-
-
-@pytest.fixture
-def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Have workers compute with the fake engine; `setenv` on the result slows it down or breaks it."""
-    monkeypatch.setenv("PYTHONPATH", str(ENGINE))
-    monkeypatch.setenv("FAKE_EPOCH", "0")
-    return monkeypatch
 
 
 @pytest.hookimpl(wrapper=True)

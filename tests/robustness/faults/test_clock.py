@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -16,7 +17,7 @@ from glt.config import RunConfig
 from glt.jobs import stop, worker
 from glt.jobs.queue import join_line, wait_for_slot
 from glt.presets import resolve
-from glt.store import Progress, Run, SeedRun, Status, Store
+from glt.store import Run, SeedRun, Status, Store
 from glt.store.locks import named_process
 
 Patch = pytest.MonkeyPatch
@@ -112,19 +113,13 @@ def test_durations_do_not_depend_on_the_clock(tmp_path: Path, monkeypatch: Patch
 
     left: list[float | None] = []
 
-    class Observer:
-        def on_progress(self, progress: Progress) -> None:
-            left.append(progress.seconds_left)
-
-        def should_stop(self) -> bool:
-            return False
-
     now, jumps = time.time, itertools.cycle((HOUR, -HOUR, 0.0))
     monkeypatch.setattr(time, "time", lambda: now() + next(jumps))
     config = resolve({"hidden": 8, "epochs": 3, "retrain_epochs": 3, "rounds": 1})
     seed_run = Store(tmp_path / "store").create(config).seed(0)
     with seed_run.lock():
-        find_tickets(seed_run, Observer())
+        observer = SimpleNamespace(on_progress=lambda now: left.append(now.seconds_left), should_stop=lambda: False)
+        find_tickets(seed_run, observer)
     assert all(0 <= record.seconds < HOUR / 2 for record in seed_run.rounds())
     assert all(seconds is None or 0 <= seconds < HOUR / 2 for seconds in left)
     assert left[-1] == 0
