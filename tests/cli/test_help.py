@@ -186,9 +186,6 @@ def test_one_device_or_several() -> None:
     assert arguments("run", "--device", "cuda")["device"] == "cuda"
     assert arguments("run", "--devices", "cuda:0,cuda:1")["device"] == ("cuda:0", "cuda:1")
     assert arguments("run")["device"] is None
-    for words in (["--device", "cpu", "--devices", "cpu"], ["--devices", "cpu", "--device", "cpu"]):
-        with pytest.raises(click.UsageError, match="exclude each other"):
-            arguments("run", *words)
 
 
 # Completion.

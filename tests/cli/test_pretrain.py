@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
 
 from glt.store import Pretraining, PretrainingSeed, Store
-from tests.cli.conftest import PATIENCE
+from tests.cli.conftest import PATIENCE, Glt
 
 TINY = ("--hidden", "4", "--set", "epochs=4")
-LONG = ("--hidden", "4", "--set", "epochs=100000", "patience=100000")
+ENDLESS = ("--hidden", "4", "--set", "epochs=100000", "patience=100000")
 RUN = ("--set", "hidden=4", "rounds=1", "epochs=2", "retrain_epochs=2")
-
-Glt = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def the_pretraining(store: Store) -> Pretraining:
@@ -104,7 +100,7 @@ def test_killed_and_resumed_gives_the_same_bytes(glt: Glt, store: Store) -> None
 
 
 def test_it_can_be_stopped(glt: Glt, store: Store) -> None:
-    assert glt("pretrain", *LONG, "--detach").returncode == 0
+    assert glt("pretrain", *ENDLESS, "--detach").returncode == 0
     seed = wait_for_epochs(store, 1)
     name = the_pretraining(store).name
     assert f"Stopped seed 0 of {name}." in glt("stop", name).stdout

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,14 +12,7 @@ import pytest
 from glt.formats import as_typed
 from glt.store import Run, Store
 from glt.store.locks import ACTIVE
-from tests.cli.conftest import PATIENCE
-
-SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
-LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
-
-Glt = Callable[..., "subprocess.CompletedProcess[str]"]
-Begin = Callable[..., "subprocess.Popen[str]"]
-OnTerminal = Callable[..., tuple[int, str]]
+from tests.cli.conftest import LONG, PATIENCE, SHORT, Begin, Glt, OnTerminal
 
 pytestmark = pytest.mark.usefixtures("fake_engine")
 

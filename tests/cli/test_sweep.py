@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from glt.store import Store
-from tests.cli.conftest import PATIENCE
+from tests.cli.conftest import LONG, PATIENCE, SHORT, Begin, Glt, OnTerminal
+
+pytestmark = pytest.mark.usefixtures("fake_engine")
 
 GRID = ("--grid", "p_graph=.05,.20", "p_weight=.10,.40")
-SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
-LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
-
-Glt = Callable[..., "subprocess.CompletedProcess[str]"]
-Begin = Callable[..., "subprocess.Popen[str]"]
-OnTerminal = Callable[..., tuple[int, str]]
 
 
 def files(store: Store) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in store.root.rglob("*.safetensors")}
 
 
-@pytest.mark.usefixtures("fake_engine")
 def test_a_sweep_says_its_cost_follows_its_points_and_sums_them_up(glt: Glt, store: Store) -> None:
     arguments = ("sweep", "--preset", "official", "--seeds", "0,1", *GRID, *SHORT)
     done = glt(*arguments)
@@ -46,7 +39,6 @@ def test_a_sweep_says_its_cost_follows_its_points_and_sums_them_up(glt: Glt, sto
     assert files(store) == before
 
 
-@pytest.mark.usefixtures("fake_engine")
 def test_json_is_one_document_of_grid_and_points(glt: Glt, store: Store) -> None:
     done = glt("sweep", "--seeds", "0-1", *GRID, *SHORT, "--json")
     assert done.returncode == 0, done.stderr
@@ -63,7 +55,6 @@ def test_json_is_one_document_of_grid_and_points(glt: Glt, store: Store) -> None
         assert {each["seeds"] for each in point["rounds"]} == {2}
 
 
-@pytest.mark.usefixtures("fake_engine")
 def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, store: Store) -> None:
     process = begin("sweep", "--seeds", "0,1", *GRID, *LONG)
     deadline = time.monotonic() + PATIENCE
@@ -100,7 +91,6 @@ def test_a_failed_point_is_named_and_fails_the_sweep(glt: Glt, store: Store, fak
     assert glt("sweep", "--grid", "hidden=16,17", "--set", "rounds=2", "retrain_epochs=3").returncode == 0
 
 
-@pytest.mark.usefixtures("fake_engine")
 def test_a_grid_varies_the_settings_of_another_run(glt: Glt, store: Store) -> None:
     assert glt("run", "--set", "rounds=1", "retrain_epochs=2", "hidden=16").returncode == 0
     (first,) = store.runs()
@@ -111,7 +101,6 @@ def test_a_grid_varies_the_settings_of_another_run(glt: Glt, store: Store) -> No
     assert {config.hidden for config in changes} == {16}
 
 
-@pytest.mark.usefixtures("fake_engine")
 def test_a_bar_a_point_is_drawn_on_a_terminal(on_terminal: OnTerminal, store: Store) -> None:
     code, drawn = on_terminal("sweep", "--grid", "hidden=16,17", "--set", "rounds=1", "retrain_epochs=2")
     assert code == 0
