@@ -17,7 +17,7 @@ from glt.datasets.cache import only_cached
 from glt.datasets.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.pretraining.config import resolve_pretraining
-from glt.store import Epoch, Event, Pretraining, RoundRecord, SeedRun, State, Status, Store
+from glt.store import Epoch, Event, Pretraining, Progress, RoundRecord, SeedRun, State, Status, Store
 from glt.training.tasks import TASKS
 
 # A slow machine is no failure, and a check must say the same twice.
@@ -178,3 +178,17 @@ def make_pretraining(store: Store) -> Callable[..., Pretraining]:
         return run
 
     return make
+
+
+class Watcher:
+    """An observer of a run that remembers progress and stops after a number of reports, by default never."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.seen: list[Progress] = []
+        self._stop_after = stop_after
+
+    def on_progress(self, progress: Progress) -> None:
+        self.seen.append(progress)
+
+    def should_stop(self) -> bool:
+        return self._stop_after is not None and len(self.seen) >= self._stop_after

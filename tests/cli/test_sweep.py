@@ -108,7 +108,7 @@ def test_a_bar_a_point_is_drawn_on_a_terminal(on_terminal: OnTerminal, store: St
     assert "100 % done" in drawn
 
 
-# `glt reproduce`: the list, dry runs, what is refused, and a run of what is missing.
+# Reproduce.
 
 
 @pytest.fixture

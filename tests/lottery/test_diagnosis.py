@@ -17,6 +17,7 @@ from glt.presets import resolve
 from glt.store import Epochs, SeedRun, Store
 from glt.store.events import EventFile
 from glt.store.paths import EVENTS
+from tests.conftest import Watcher
 
 # Masks move by a tenth an epoch and reach zero at the tenth, under a penalty that nothing outweighs.
 COLLAPSING = {"mask_learning_rate": 0.1, "gamma_graph": 10.0, "gamma_weight": 10.0, "masks_from": "last"}
@@ -24,18 +25,10 @@ SOUND = {"gamma_graph": 0.0, "gamma_weight": 0.0, "mask_weight_decay": False}
 SMALL = {"hidden": 16, "epochs": 30, "retrain_epochs": 12, "rounds": 2, "learning_rate": 0.05, "dropout": 0.0}
 
 
-class Nobody:
-    def on_progress(self, progress: object) -> None:
-        pass
-
-    def should_stop(self) -> bool:
-        return False
-
-
 def searched(store: Store, **settings: Any) -> SeedRun:
     seed_run = store.create(resolve({**SMALL, **settings})).seed(0)
     with seed_run.lock():
-        find_tickets(seed_run, Nobody())
+        find_tickets(seed_run, Watcher())
     return seed_run
 
 

@@ -13,26 +13,29 @@ import torch
 from glt.config import RunConfig
 from glt.datasets import Graph, load_graph, registry
 from glt.lottery.audit import audit
-from glt.lottery.lottery import Stopped, epochs_before, find_tickets, retrain_schedule
+from glt.lottery.lottery import Stopped, epochs_before, retrain_schedule
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
 from glt.seeds import stream
 from glt.sparse import GraphOperator, features_of
-from glt.store import SeedRun, Store, run_name
+from glt.store import SeedRun, run_name
 from glt.training.batching import forward
 from glt.training.network import Network
 from glt.training.problem import Problem
 from glt.training.tasks import metric_of
 from glt.training.trainer import Stage
+from tests.conftest import Watcher
+from tests.lottery.conftest import Compute
 
-Compute = Callable[..., SeedRun]
-Watch = Callable[..., Any]
 CORA_EDGES = 5278
 WEIGHTS = 1433 * 16 + 16 * 7
 # Random tickets start from weights of their own, on purpose, and have tests of their own.
 SEARCHING = [method.name for method in METHODS if method.initialisation(RunConfig(method=method.name)) == 0]
-EDGES = 2 * CORA_EDGES
+TINY = {"hidden": 16, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
+ADMM = {"method": "admm", "admm_iterations": 3, "admm_steps": 2}
+# Fewer clusters than by default: their number changes no step of the computation, only how long it takes.
+LINK = {"task": "link", "gic_clusters": 8, "gic_iterations": 1}
 
 
 @pytest.mark.parametrize("edge_mask", ["directed", "undirected"])
@@ -48,7 +51,7 @@ def test_each_round_removes_exactly_its_share(compute: Compute, method: str, edg
 
 
 def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> None:
-    run = compute(method="admm", admm_iterations=3, admm_steps=2)
+    run = compute(**ADMM)
     for k in range(3):
         masks = run.masks(k)
         assert int(masks.edges.either_way().sum()) == remaining_after(0.05, CORA_EDGES, k)
@@ -56,9 +59,18 @@ def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> 
         assert masks.weights.kept == remaining_after(0.2, WEIGHTS, k)
 
 
+@pytest.mark.parametrize("objective", ["gic", "bce", "hadamard"])
+def test_admm_covers_all_training_edges_where_links_are_predicted(compute: Compute, objective: str) -> None:
+    """Edges held out are held out once: the small network sees the same training graph as the run's own."""
+    settings = {"task": "link", "link_objective": objective, "gic_iterations": 1}
+    run = compute(**ADMM, rounds=1, **settings)
+    assert run.masks(0).edges.keep.size == run.masks(1).edges.keep.size == 2 * 4488
+    assert int(run.masks(1).edges.either_way().sum()) == remaining_after(0.05, 4488, 1)
+
+
 @pytest.mark.parametrize("competes", [False, True])
 def test_admm_notes_how_far_its_graph_is_from_the_start(compute: Compute, competes: bool) -> None:
-    run = compute(method="admm", rounds=1, admm_iterations=3, admm_steps=2, admm_start_competes=competes)
+    run = compute(**ADMM, rounds=1, admm_start_competes=competes)
     dense, pruned = run.rounds()
     assert set(dense.notes) == {"validation_chance"}
     edges = load_graph("cora").edges
@@ -72,15 +84,6 @@ def test_admm_notes_how_far_its_graph_is_from_the_start(compute: Compute, compet
     best = scores.index(max(scores)) + 1
     assert pruned.notes["solver_iterate"] == (0 if competes and max(scores) <= start else best)
     assert len(scores) == 3
-
-
-@pytest.mark.parametrize("objective", ["gic", "bce", "hadamard"])
-def test_admm_covers_all_training_edges_where_links_are_predicted(compute: Compute, objective: str) -> None:
-    """Edges held out are held out once: the small network sees the same training graph as the run's own."""
-    settings = {"task": "link", "link_objective": objective, "gic_iterations": 1}
-    run = compute(method="admm", rounds=1, admm_iterations=2, admm_steps=1, **settings)
-    assert run.masks(0).edges.keep.size == run.masks(1).edges.keep.size == 2 * 4488
-    assert int(run.masks(1).edges.either_way().sum()) == remaining_after(0.05, 4488, 1)
 
 
 def test_round_0_and_theta_0_are_equal_for_all_methods_of_a_seed(compute: Compute) -> None:
@@ -102,16 +105,39 @@ def tensor_bytes(run: SeedRun) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(run.path.glob("*.safetensors"))}
 
 
-@pytest.mark.parametrize("method", SEARCHING)
-@pytest.mark.parametrize("stop_after", [3, 8, 11])
+STOPS = [
+    *(
+        ({**(ADMM if name == "admm" else {"method": name}), "rounds": 1}, stop)
+        for name in SEARCHING
+        for stop in (3, 8, 11)
+    ),
+    # In a search, and after a round.
+    *(({"schedule": "one_run"}, stop) for stop in (8, 20)),
+    *(
+        (
+            {
+                **LINK,
+                **(ADMM if name == "admm" else {"method": name}),
+                "link_objective": objective,
+                **TINY,
+                "rounds": 1,
+            },
+            3,
+        )
+        for name in ("ugs", "random", "admm")
+        for objective in ("gic", "bce")
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "stop_after"), STOPS, ids=str)
 def test_stopping_anywhere_and_resuming_gives_the_same_bytes(
-    compute: Compute, watch: Watch, method: str, stop_after: int
+    compute: Compute, settings: dict[str, Any], stop_after: int
 ) -> None:
-    options = {"admm_iterations": 3, "admm_steps": 2} if method == "admm" else {}
-    whole = compute(store="whole", method=method, rounds=1, **options)
+    whole = compute(store="whole", **settings)
     with pytest.raises(Stopped):
-        compute(store="cut", observer=watch(stop_after), method=method, rounds=1, **options)
-    resumed = compute(store="cut", method=method, rounds=1, **options)
+        compute(store="cut", observer=Watcher(stop_after), **settings)
+    resumed = compute(store="cut", **settings)
     assert tensor_bytes(resumed) == tensor_bytes(whole)
     assert (resumed.path / "events.jsonl").read_bytes() == (whole.path / "events.jsonl").read_bytes()
     without_seconds = [record.model_dump(exclude={"seconds"}) for record in whole.rounds()]
@@ -125,13 +151,13 @@ def test_more_rounds_extend_a_run(compute: Compute) -> None:
     assert tensor_bytes(grown) == tensor_bytes(compute(store="at once", rounds=2))
 
 
-def test_progress_covers_every_epoch_and_ends_at_one(compute: Compute, watch: Watch) -> None:
-    watcher = watch()
+def test_progress_covers_every_epoch_and_ends_at_one(compute: Compute) -> None:
+    watcher = Watcher()
     run = compute(observer=watcher)
-    assert watcher.seen[-1].fraction == 1
     fractions = [progress.fraction for progress in watcher.seen]
+    assert fractions[-1] == 1
     assert fractions == sorted(fractions)
-    assert len(watcher.seen) == epochs_before(run.config, 3) == len(run.events()[0])
+    assert len(fractions) == epochs_before(run.config, 3) == len(run.events()[0])
 
 
 def test_pruned_weights_are_exactly_zero_in_the_store(compute: Compute) -> None:
@@ -141,13 +167,12 @@ def test_pruned_weights_are_exactly_zero_in_the_store(compute: Compute) -> None:
 
 
 def test_a_method_that_breaks_its_promise_of_nesting_is_caught(
-    tmp_path: Path, watch: Watch, small: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    compute: Compute, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(METHODS.get("admm")), "nested", True)
     monkeypatch.setattr("glt.methods.admm.ADMM.next_masks", lambda self, context: widened(context))
-    run = Store(tmp_path / "broken").create(resolve({**small, "method": "admm"})).seed(0)
-    with run.lock(), pytest.raises(ValueError, match="declares nested masks"):
-        find_tickets(run, watch())
+    with pytest.raises(ValueError, match="declares nested masks"):
+        compute(method="admm")
 
 
 def widened(context):  # noqa: ANN001, ANN201
@@ -159,36 +184,15 @@ def widened(context):  # noqa: ANN001, ANN201
     return Proposal(context.problem.full_masks())
 
 
-@pytest.fixture
-def one_run_seed(compute: Compute) -> SeedRun:
-    return compute(schedule="one_run")
-
-
-def test_every_round_has_the_counts_of_algorithm_2_and_starts_from_everything(one_run_seed: SeedRun) -> None:
-    masks = [one_run_seed.masks(k) for k in range(3)]
-    assert [m.edges.kept for m in masks] == [remaining_after(0.05, EDGES, k) for k in range(3)]
+def test_a_search_in_one_run_has_the_counts_of_algorithm_2_and_starts_from_everything(compute: Compute) -> None:
+    run, other = compute(schedule="one_run"), compute(rounds=1)
+    masks = [run.masks(k) for k in range(3)]
+    assert [m.edges.kept for m in masks] == [remaining_after(0.05, 2 * CORA_EDGES, k) for k in range(3)]
     assert [m.weights.kept for m in masks] == [remaining_after(0.2, WEIGHTS, k) for k in range(3)]
     assert not masks[2].edges.within(masks[1].edges)
-    assert one_run_seed.edge_scores(1) is None
-
-
-def test_round_0_is_that_of_the_iterative_schedule(compute: Compute, one_run_seed: SeedRun) -> None:
-    other = compute(rounds=1)
-    for name, value in other.weights(0).items():
-        assert np.array_equal(one_run_seed.weights(0)[name], value)
-
-
-def test_the_audit_passes(one_run_seed: SeedRun) -> None:
-    assert audit(one_run_seed, 2).passed
-
-
-@pytest.mark.parametrize("stop_after", [8, 20])
-def test_stopping_in_a_search_or_after_a_round_and_resuming_gives_the_same_bytes(
-    compute: Compute, watch: Callable[..., Any], one_run_seed: SeedRun, stop_after: int
-) -> None:
-    with pytest.raises(Stopped):
-        compute(store="cut", observer=watch(stop_after), schedule="one_run")
-    assert tensor_bytes(compute(store="cut", schedule="one_run")) == tensor_bytes(one_run_seed)
+    assert run.edge_scores(1) is None
+    assert all(np.array_equal(run.weights(0)[name], value) for name, value in other.weights(0).items())
+    assert audit(run, 2).passed
 
 
 def test_nesting_is_promised_by_the_iterative_schedule_alone() -> None:
@@ -211,9 +215,6 @@ def test_the_usual_schedule_leaves_names_of_runs_as_they_were() -> None:
 
 # Every model, data set and task: two rounds and an audit.
 
-TINY = {"hidden": 16, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
-# Fewer clusters than by default: their number changes no step of the computation, only how long it takes.
-LINK = {"gic_clusters": 8, "gic_iterations": 1}
 TRAINING_EDGES = {"cora": 4488, "citeseer": 3870, "pubmed": 37676}
 
 
@@ -228,13 +229,10 @@ def data_root(test_data: Path) -> Generator[None, None, None]:
 @pytest.mark.parametrize("task", ["node", "link"])
 @pytest.mark.parametrize("dataset", ["cora", "citeseer", "pubmed"])
 @pytest.mark.parametrize("model", ["gcn", "gin", "gat"])
-def test_two_rounds_are_computed_and_audited(tmp_path: Path, model: str, dataset: str, task: str) -> None:
+def test_two_rounds_are_computed_and_audited(compute: Compute, model: str, dataset: str, task: str) -> None:
     options: dict[str, Any] = {"gat": {"hidden": 8, "gat_heads": 2}}.get(model, {})
-    values = {**TINY, "model": model, "dataset": dataset, "task": task, **options}
-    config = resolve(values | (LINK if task == "link" else {}), "official")
-    run = Store(tmp_path).create(config).seed(0)
-    with run.lock():
-        find_tickets(run, Nobody())
+    values = {**TINY, "model": model, "dataset": dataset, **options, **(LINK if task == "link" else {})}
+    run = compute(preset="official", **values)
     rounds = run.rounds()
     assert [record.round for record in rounds] == [0, 1, 2]
     assert all(0 < record.test <= 1 for record in rounds)
@@ -245,36 +243,6 @@ def test_two_rounds_are_computed_and_audited(tmp_path: Path, model: str, dataset
         report = audit(run, number)
         assert report.passed
         assert report.test == pytest.approx(report.recorded_test, abs=0.01)
-
-
-class Nobody:
-    """An observer who never stops a run, or does after a number of reports."""
-
-    def __init__(self, stop_after: int = 0) -> None:
-        self._left = stop_after
-
-    def on_progress(self, progress: object) -> None:
-        self._left -= 1
-
-    def should_stop(self) -> bool:
-        return self._left == 0
-
-
-@pytest.mark.parametrize("objective", ["gic", "bce"])
-@pytest.mark.parametrize("method", ["ugs", "random", "admm"])
-def test_a_link_run_goes_on_after_a_stop_with_the_same_bytes(tmp_path: Path, method: str, objective: str) -> None:
-    own = {"admm_iterations": 2, "admm_steps": 1} if method == "admm" else {}
-    values = {**TINY, **LINK, **own, "rounds": 1, "task": "link", "method": method, "link_objective": objective}
-    runs = [Store(tmp_path / name).create(resolve(values)).seed(0) for name in ("whole", "cut")]
-    with runs[0].lock():
-        find_tickets(runs[0], Nobody())
-    with runs[1].lock():
-        with pytest.raises(Stopped):
-            find_tickets(runs[1], Nobody(3))
-        find_tickets(runs[1], Nobody())
-    whole, cut = ({path.name: path.read_bytes() for path in run.path.glob("*.safetensors")} for run in runs)
-    assert whole == cut
-    assert (runs[0].path / "events.jsonl").read_bytes() == (runs[1].path / "events.jsonl").read_bytes()
 
 
 # ResGCN on OGB samples: exact counts, audits, OGB's scores.
@@ -301,9 +269,7 @@ def samples(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("samples")
 @pytest.mark.parametrize("dataset", SETS)
 @pytest.mark.parametrize("method", ["ugs", "random"])
-def test_two_rounds_remove_their_share_and_pruned_means_gone(
-    compute: Callable[..., SeedRun], dataset: str, method: str
-) -> None:
+def test_two_rounds_remove_their_share_and_pruned_means_gone(compute: Compute, dataset: str, method: str) -> None:
     run = compute(**SMALL, dataset=dataset, method=method, **SETS[dataset])
     full = run.masks(0)
     for number in (1, 2):
@@ -320,7 +286,7 @@ def test_two_rounds_remove_their_share_and_pruned_means_gone(
 
 @pytest.mark.usefixtures("samples")
 @pytest.mark.parametrize("dataset", SETS)
-def test_scores_are_those_of_ogbs_evaluator(compute: Callable[..., SeedRun], dataset: str) -> None:
+def test_scores_are_those_of_ogbs_evaluator(compute: Compute, dataset: str) -> None:
     """The recorded test score is what an Evaluator made here says of the stored weights."""
     run = compute(**{**SMALL, **SETS[dataset], "rounds": 1}, dataset=dataset, method="random")
     problem = Problem(run.config, registry.load_graph(dataset))

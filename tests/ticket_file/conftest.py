@@ -24,19 +24,9 @@ from glt.ticket_file.schema import ABOUT, TENSORS
 from glt.ticket_file.ticket import Ticket, make_ticket
 from glt.ticket_file.verify import TicketReport, check
 from glt.training.problem import Problem
-from tests.conftest import made_up
+from tests.conftest import Watcher, made_up
 
 SMALL = {"hidden": 16, "epochs": 3, "retrain_epochs": 15, "rounds": 1, "p_graph": 0.4, "p_weight": 0.4}
-
-
-class Nobody:
-    """An observer who never stops a run."""
-
-    def on_progress(self, progress: object) -> None:
-        pass
-
-    def should_stop(self) -> bool:
-        return False
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +34,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> SeedRun:
     """A GCN that was trained for one round."""
     seed_run = Store(tmp_path_factory.mktemp("trained")).create(resolve(SMALL)).seed(0)
     with seed_run.lock():
-        find_tickets(seed_run, Nobody())
+        find_tickets(seed_run, Watcher())
     return seed_run
 
 
@@ -98,15 +88,25 @@ def checked(path: Path) -> TicketReport:
 
 
 def changed(path: Path, about: Callable[[Arrays], None] | None = None, **arrays: Any) -> Path:
-    """Write the file again with other content and sums that fit it."""
-    with zipfile.ZipFile(path) as archive:
-        document, tensors = json.loads(archive.read(ABOUT)), dict(load(archive.read(TENSORS)))
-    document.pop("sha256")
+    """Write the file again with other content, and sums that fit it; a tensor that is None is left out."""
+    held = unzipped(path)
+    document, tensors = json.loads(held[ABOUT]), {**load(held[TENSORS]), **arrays}
     if about is not None:
         about(document)
-    content = save({name: np.ascontiguousarray(values) for name, values in {**tensors, **arrays}.items()})
-    document["sha256"] = {ABOUT: checksum(canonical_json(document).encode()), TENSORS: checksum(content)}
-    return zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: content})
+    kept = {name: np.ascontiguousarray(values) for name, values in tensors.items() if values is not None}
+    return summed(path, document, save(kept))
+
+
+def summed(path: Path, document: Arrays, tensors: bytes) -> Path:
+    """Write a ticket file with this content, and sums that fit it."""
+    document.pop("sha256")
+    document["sha256"] = {ABOUT: checksum(canonical_json(document).encode()), TENSORS: checksum(tensors)}
+    return zipped(path, {ABOUT: json.dumps(document).encode(), TENSORS: tensors})
+
+
+def unzipped(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:
