@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.command import ABOUT, SECTIONS, main
+from app.main import PAGES
 from glt.cli.main import Verbs
 from glt.store.paths import EXAMPLES
 
@@ -258,3 +259,30 @@ def filled(words: list[str]) -> list[str]:
         elif word != "...":
             found.append({"K": "1", "EXPERIMENT": "teaser"}.get(word, word))
     return found
+
+
+# The tour.
+
+
+DOCS = Path(__file__).parents[1] / "docs"
+MOST_BYTES = 4_000_000
+
+
+def sections() -> dict[str, str]:
+    parts = re.split(r"^## (.+)$", (DOCS / "tour.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_page_has_two_sentences_and_its_pictures() -> None:
+    assert tuple(sections()) == PAGES
+    for title, text in sections().items():
+        told = text.split("<picture>")[0].strip()
+        assert len(re.findall(r"[.!](?= |$)", told)) == 2, told
+        named = re.findall(r"(?:src|srcset)=\"([^\"]+)\"", text)
+        assert named == [f"screenshots/{title.lower()}-{theme}.png" for theme in ("dark", "light")]
+        assert all((DOCS / name).is_file() for name in named)
+        assert re.search(r"alt=\"[^\"]{20,}\"", text)
+
+
+def test_the_pictures_stay_small() -> None:
+    assert sum(path.stat().st_size for path in (DOCS / "screenshots").glob("*.png")) <= MOST_BYTES

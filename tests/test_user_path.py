@@ -1,21 +1,43 @@
-"""A `~` that the shell left alone is the home folder, in every argument and variable that is a path."""
+"""Folders of the user: a `~` in every argument and variable that is a path, no home folder, no writable cache."""
 
 from __future__ import annotations
 
+import json
+import logging
+import os
+import pwd
+import re
+import stat
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from analysis.cli.main import main as analysis
 from analysis.cli.main import main as analysis_main
+from analysis.measures import cache
 from app.data.runs import store_root
+from app.main import PAGES
 from app.tour import ended_file
+from app.views.run_detail import short
 from glt.cli.main import main
-from glt.errors import ConfigError
+from glt.cli.main import main as glt
+from glt.datasets import load_graph
+from glt.datasets.cache import only_cached
+from glt.errors import ConfigError, DataError
 from glt.presets import resolve
-from glt.store import Store
+from glt.store import Run, Store
 from glt.store.paths import EXAMPLES
-from glt.user_path import cache_folder, data_root, user_path
+from glt.user_path import cache_folder, data_root, state_folder, user_path
+from tests.app.conftest import make_run as make_run  # noqa: PLC0414 - the app's fixtures
+from tests.app.conftest import open_page as open_page  # noqa: PLC0414
+from tests.app.conftest import store as store  # noqa: PLC0414
+from tests.app.starts import started
+from tests.opening import load_settings
 
 EXAMPLE = next(path.name for path in sorted(EXAMPLES.iterdir()) if path.name.startswith("cora-node-gcn-ugs"))
 HERE = f"--store={EXAMPLES}"
@@ -87,3 +109,139 @@ def test_an_unknown_home_folder_is_one_sentence(
     monkeypatch.setenv("GLT_DATA", "~nobody-of-this-name/data")
     with pytest.raises(ConfigError, match="GLT_DATA cannot be used"):
         data_root()
+
+
+# Without a home folder, or with a cache that cannot be written.
+
+
+ROOT = Path(__file__).parents[1]
+SITE = Path(__file__).parent / "odd_machine"
+STUDIO = (sys.executable, "-c", "import sys; from app.command import main; sys.exit(main())", "studio")
+
+
+@pytest.fixture
+def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user without a home folder; returns the folder of temporary files."""
+
+    # Streamlit looks for settings in the home folder; `glt studio` gives it another one.
+    load_settings()
+
+    def unknown(number: int) -> pwd.struct_passwd:
+        raise KeyError(number)
+
+    for variable in ("HOME", "GLT_CACHE", "GLT_DATA", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
+    return tmp_path / "tmp"
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder that nobody can make: below a file."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("GLT_CACHE", str(tmp_path / "file" / "cache"))
+    cache._warn_once.cache_clear()
+    return tmp_path / "file" / "cache"
+
+
+def test_the_cache_is_a_folder_of_this_users_alone_among_the_temporary_files(no_home: Path) -> None:
+    own = no_home / f"glt-studio-{os.getuid()}"
+    assert cache_folder() == own / ".cache" / "glt-studio"
+    assert data_root() == cache_folder() / "data"
+    assert state_folder() == own / ".local" / "state" / "glt-studio"
+    assert stat.S_IMODE(own.stat().st_mode) == 0o700
+    assert short(no_home) == str(no_home)
+
+
+@pytest.mark.parametrize("taken", ["open to all", "a link", "of another user"])
+def test_a_folder_that_another_user_could_fill_is_not_read(
+    taken: str, no_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = no_home / f"glt-studio-{os.getuid()}"
+    if taken == "a link":
+        own.symlink_to(tmp_path)
+    else:
+        own.mkdir()
+        own.chmod(0o777 if taken == "open to all" else 0o700)
+    if taken == "of another user":
+        number = os.getuid() + 1
+        monkeypatch.setattr(os, "getuid", lambda: number)
+        own.rename(no_home / f"glt-studio-{number}")
+    with pytest.raises(ConfigError, match=r"not a folder of this user's alone: set GLT_CACHE and GLT_DATA"):
+        cache_folder()
+
+
+def test_commands_work(
+    no_home: Path, make_run: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run("ugs")
+    place = ("--store", str(store.root))
+    assert glt(["doctor", *place, "--json"]) in (0, 1)
+    assert str(cache_folder()) in json.loads(capsys.readouterr().out)["machine"]["lines"][2]
+    assert analysis(["measure", run.name, "--round", "1", "--json", *place]) == 0
+    assert analysis(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
+    assert {path.name for path in cache_folder().iterdir()} == {"measures", "betweenness"}
+
+
+@pytest.mark.parametrize("name", [title.lower() for title in PAGES])
+def test_pages_open(name: str, no_home: Path, make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+    make_run("ugs")
+    app = open_page(name)
+    assert not app.exception
+    assert not app.error
+
+
+def test_a_process_of_such_a_user_works(tmp_path: Path) -> None:
+    unset = {"GLT_CACHE", "GLT_DATA", "XDG_CACHE_HOME"}
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment |= {"PYTHONPATH": os.pathsep.join([str(SITE), str(ROOT)]), "TMPDIR": str(tmp_path), "NO_HOME": "yes"}
+    (tmp_path / "store").mkdir()
+    command = [sys.executable, "-m", "glt", "doctor", "--store", str(tmp_path / "store")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert f"Data in {tmp_path / f'glt-studio-{os.getuid()}'}" in done.stdout
+
+
+def test_the_app_of_such_a_user_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(SITE), str(ROOT)]))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("NO_HOME", "yes")
+    with started(STUDIO, tmp_path, tmp_path) as server:
+        server.assert_serves_this_machine_alone()
+
+
+def test_a_cache_that_cannot_be_written_is_said_once_with_the_right_remedy(
+    unwritable: Path,
+    make_run: Callable[..., Run],
+    store: Store,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run = make_run("ugs")
+    place = ("--store", str(store.root))
+    with caplog.at_level(logging.WARNING):
+        assert analysis(["measure", run.name, "--round", "1", "--json", *place]) == 0
+        assert analysis(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
+    told = [record.getMessage() for record in caplog.records if record.name.startswith("analysis")]
+    assert told == [
+        f"Measured values are not saved, because the cache folder {unwritable} cannot be written (Not a directory): "
+        "set GLT_CACHE to a writable folder."
+    ]
+
+
+def test_a_large_graph_that_the_app_cannot_keep_names_the_cache(
+    unwritable: Path, test_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLT_DATA", str(test_data / "ogb_sample"))
+    only_cached.set()
+    with pytest.raises(DataError, match=re.escape(f"cannot be cached in {unwritable / 'graphs'}: set GLT_CACHE")):
+        load_graph("ogbn-arxiv")
+
+
+def test_every_variable_is_documented() -> None:
+    table = (ROOT / "docs" / "trouble.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    sources = [path for part in ("glt", "analysis", "app") for path in (ROOT / part).rglob("*.py")]
+    read = {name for path in sources for name in re.findall(r"\bGLT_[A-Z_]+\b", path.read_text(encoding="utf-8"))}
+    assert read == {name for name in documented if name.startswith("GLT_")}

@@ -1,9 +1,11 @@
-"""The audit of a round, and the graph it is done on."""
+"""The audit of a round, the graph it is done on, and what rounds note of their own training."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,18 +13,24 @@ import pytest
 from analysis.cli.main import main as analysis_main
 from analysis.measures.compute import measure_round
 from analysis.runs import shared_graph
+from glt.cli.main import main
 from glt.cli.main import main as glt_main
 from glt.config import RunConfig
-from glt.datasets import load_graph
+from glt.datasets import DATASETS, load_graph
 from glt.errors import DataError, StoreError
 from glt.lottery.audit import audit, deleted_logits, multiplied_logits
+from glt.lottery.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagnosis_of, of_notes, summary
 from glt.lottery.graph import graph_of, whole_graph_of
+from glt.lottery.lottery import find_tickets
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.presets import resolve
-from glt.store import Run, SeedRun, Store, bundled_examples
+from glt.store import Epochs, Run, SeedRun, Store, bundled_examples
+from glt.store.events import EventFile
+from glt.store.paths import EVENTS
 from glt.ticket_file.graph_formats import SparseGraph
 from glt.ticket_file.ticket import make_ticket
 from glt.training.problem import Problem
+from tests.conftest import Watcher
 from tests.lottery.conftest import Compute
 
 ANOTHER = "f" * 64
@@ -148,3 +156,166 @@ def test_no_page_or_command_puts_masks_on_a_graph_unlooked_at() -> None:
         if "import message_graph" in (text := path.read_text(encoding="utf-8")) or ", message_graph" in text
     }
     assert users == {"analysis/runs.py", "app/views/ticket_import.py"}
+
+
+# Diagnosis.
+
+
+# Masks move by a tenth an epoch and reach zero at the tenth, under a penalty that nothing outweighs.
+COLLAPSING = {"mask_learning_rate": 0.1, "gamma_graph": 10.0, "gamma_weight": 10.0, "masks_from": "last"}
+SOUND = {"gamma_graph": 0.0, "gamma_weight": 0.0, "mask_weight_decay": False}
+SMALL = {"hidden": 16, "epochs": 30, "retrain_epochs": 12, "rounds": 2, "learning_rate": 0.05, "dropout": 0.0}
+
+
+def searched(store: Store, **settings: Any) -> SeedRun:
+    seed_run = store.create(resolve({**SMALL, **settings})).seed(0)
+    with seed_run.lock():
+        find_tickets(seed_run, Watcher())
+    return seed_run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def collapsed(store: Store) -> SeedRun:
+    return searched(store, **COLLAPSING)
+
+
+@pytest.fixture(scope="module")
+def sound(store: Store) -> SeedRun:
+    return searched(store, **SOUND)
+
+
+def test_a_search_that_collapses_is_noted_with_its_epochs(collapsed: SeedRun) -> None:
+    dense, *rounds = diagnoses(collapsed, collapsed.rounds())
+    assert dense.at_chance_from == {}
+    assert dense.masks_read is None
+    for found in rounds:
+        assert found.at_chance_from is not None
+        start = found.at_chance_from["search"]
+        assert set(found.masks_zero_from.values()) <= {9, 10, 11}
+        assert 0 < start < 29
+        assert found.masks_read == 29
+        assert found.is_read_late
+        assert max(found.masks_at_zero.values()) > 0.2
+        assert found.cuts_without_gradient == 0.0
+    lines = collapsed.log_path.read_text().splitlines()
+    assert f"Round 1: {rounds[0].words()[0]}." in lines
+    assert "masks were read after that, at epoch 30" in lines[0]
+
+
+def test_where_nothing_collapses_nothing_is_said(sound: SeedRun) -> None:
+    found = diagnoses(sound, sound.rounds())
+    assert [each.words() for each in found] == [[]] * 3
+    assert [each.at_chance_from for each in found] == [{}] * 3
+    assert found[1].masks_at_zero == {"edges": 0.0, "weights": 0.0}
+    assert summary(found) == []
+    assert not sound.log_path.exists()
+
+
+@pytest.mark.parametrize("name", ["collapsed", "sound"])
+def test_what_is_derived_is_what_is_noted(name: str, request: pytest.FixtureRequest) -> None:
+    """But for the values of masks, which no store holds."""
+    seed_run: SeedRun = request.getfixturevalue(name)
+    noted = diagnoses(seed_run, seed_run.rounds())
+    derived = derive(seed_run, load_graph("cora"), [0, 1, 2])
+    for one, other in zip(noted, derived, strict=True):
+        assert other.cuts_without_gradient == one.cuts_without_gradient
+        assert other.at_chance_from == one.at_chance_from
+        assert other.masks_read == one.masks_read
+        assert other.is_read_late == one.is_read_late
+        assert other.masks_at_zero == {}
+
+
+def without_notes(seed_run: SeedRun) -> list[Any]:
+    """Return the records as older versions wrote them."""
+    return [record.model_copy(update={"notes": {}}) for record in seed_run.rounds()]
+
+
+def test_older_rounds_are_derived(collapsed: SeedRun) -> None:
+    records = without_notes(collapsed)
+    found = diagnoses(collapsed, records)
+    assert found == derive(collapsed, load_graph("cora"), [0, 1, 2])
+    assert diagnosis_of(collapsed, records[2]) == found[2]
+
+
+def test_without_the_data_set_what_is_not_noted_stays_open(collapsed: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(DATASETS.get("cora")), "is_at_hand", lambda self: False)
+    assert diagnoses(collapsed, without_notes(collapsed)) == [Diagnosis()] * 3
+    assert diagnoses(collapsed, collapsed.rounds())[1].is_read_late
+    assert "unknown" in cuts_line(collapsed.config, [None] * 3)
+
+
+def test_damaged_epochs_leave_only_validation_open(tmp_path: Path) -> None:
+    seed_run = searched(Store(tmp_path), **{**SOUND, "epochs": 3, "retrain_epochs": 3, "rounds": 1})
+    records = without_notes(seed_run)
+    (seed_run.path / EVENTS).write_bytes(b"no epoch\n")
+    dense, first = diagnoses(seed_run, records)
+    assert dense == Diagnosis()
+    assert first.at_chance_from is None
+    assert first.cuts_without_gradient == 0.0
+
+
+def test_a_round_is_written_where_its_epochs_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(self: EventFile, round: int, offset: int = 0) -> tuple[Epochs, int]:
+        raise StoreError("events.jsonl is damaged in line 3.")
+
+    monkeypatch.setattr(EventFile, "epochs", damaged)
+    seed_run = searched(Store(tmp_path), **{**SOUND, "epochs": 3, "retrain_epochs": 3, "rounds": 1})
+    monkeypatch.undo()
+    dense, first = (of_notes(record.notes) for record in seed_run.rounds())
+    assert (dense.at_chance_from, first.at_chance_from) == (None, None)
+    assert first.cuts_without_gradient == 0.0
+
+
+def test_show_says_it(store: Store, collapsed: SeedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(collapsed.path.parent)
+    assert main(["show", path, "--json"]) == 0
+    (seed,) = json.loads(capsys.readouterr().out)["seeds"]
+    dense, first, _ = seed["rounds"]
+    assert dense["cuts_without_gradient"] is None
+    assert first["cuts_without_gradient"] == 0.0
+    found = diagnoses(collapsed, collapsed.rounds())[1]
+    assert first["collapse"] == found.collapse()
+    assert first["collapse"]["masks_read"] == 29
+    assert main(["show", path]) == 0
+    shown = capsys.readouterr().out
+    assert "edge entries removed without a gradient: none" in shown
+    assert "search: validation is at chance to the end in rounds 1 and 2" in shown
+    assert "masks were read after that" in shown
+    assert "masks were at or below zero when they were read" in shown
+
+
+def test_the_bundled_run_says_it(capsys: pytest.CaptureFixture[str]) -> None:
+    run = Path(__file__).parents[2] / "examples" / "runs" / "cora-node-gcn-ugs-df8e8f72"
+    assert main(["show", str(run), "--json"]) == 0
+    rounds = json.loads(capsys.readouterr().out)["seeds"][0]["rounds"]
+    shares = {number: rounds[number]["cuts_without_gradient"] for number in (0, 9, 13, 17, 20)}
+    assert shares == {0: None, 9: 0.0, 13: 0.4, 17: pytest.approx(0.9095, abs=1e-4), 20: pytest.approx(0.98, abs=1e-3)}
+    assert rounds[13]["collapse"]["at_chance_from"] == {"search": 170}
+    assert rounds[13]["collapse"]["masks_at_zero"] is None
+    assert main(["show", str(run)]) == 0
+    shown = capsys.readouterr().out
+    assert "40.0 % in round 13" in shown
+    assert "by epoch 131 to 171; masks were read before that" in shown
+
+
+def test_the_words() -> None:
+    late = Diagnosis(
+        at_chance_from={"search": 125, "retrain": 0},
+        masks_read=199,
+        masks_at_zero={"edges": 0.559, "weights": 0.404},
+        masks_zero_from={"edges": 124, "weights": 125},
+    )
+    assert late.words() == [
+        "search: validation is at chance from epoch 126 to the end; masks were read after that, at epoch 200",
+        "retrain: validation is not above chance in any epoch",
+        "search: 55.9 % of edge masks and 40.4 % of weight masks were at or below zero when they were read (half were "
+        "first there: edge masks at epoch 125, weight masks at epoch 126)",
+    ]
+    thinned = Diagnosis(at_chance_from={"search": 130}, masks_read=14, every_epoch=False)
+    assert thinned.words()[0].startswith("search: validation is at chance from epoch 131 or earlier")
+    assert Diagnosis().collapse() is None
