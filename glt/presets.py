@@ -36,12 +36,8 @@ PENALTIES: dict[tuple[str, str], Values] = {
 }
 # The authors' settings for link prediction, the same for every network and data set.
 LINK_VALUES: Values = {
-    "learning_rate": 1e-3,
-    "weight_decay": 0.0,
-    "gamma_graph": 1e-4,
-    "gamma_weight": 1e-4,
-    "dropout": 0.0,
-}
+    "learning_rate": 1e-3, "weight_decay": 0.0, "gamma_graph": 1e-4, "gamma_weight": 1e-4, "dropout": 0.0,
+}  # fmt: skip
 # Step size of the GAE (Kipf and Welling 2016); with the authors' a supervised encoder is undertrained after 200 epochs.
 SUPERVISED_LINK_VALUES: Values = {**LINK_VALUES, "learning_rate": 1e-2}
 TASK_OPTIONS: dict[str, Values] = {"link": {"gat_heads": 1}}
@@ -51,57 +47,28 @@ SPLIT_OPTIONS: Values = {"link_objective": "hadamard", "hidden_activation": "rel
 DEEP_OPTIMISER: Values = {"layers": 28, "learning_rate": 1e-2, "weight_decay": 0.0}
 DEEP: dict[tuple[str, str], Values] = {
     ("resgcn", "ogbn-arxiv"): {
-        **DEEP_OPTIMISER,
-        "hidden": 128,
-        "dropout": 0.5,
-        "epochs": 500,
-        "retrain_epochs": 500,
-        "gamma_graph": 1e-6,
-        "gamma_weight": 1e-6,
-        "gen_t": 0.1,
-        "gen_norm": "batch",
-        "gen_mlp": 1,
+        **DEEP_OPTIMISER, "hidden": 128, "dropout": 0.5, "epochs": 500, "retrain_epochs": 500,
+        "gamma_graph": 1e-6, "gamma_weight": 1e-6, "gen_t": 0.1, "gen_norm": "batch", "gen_mlp": 1,
         "gen_self_loops": True,
     },
     ("resgcn", "ogbn-proteins"): {
-        **DEEP_OPTIMISER,
-        "hidden": 64,
-        "dropout": 0.1,
-        "epochs": 100,
-        "retrain_epochs": 100,
-        "gamma_graph": 1e-1,
-        "gamma_weight": 1e-3,
-        "gen_t": 1.0,
-        "gen_norm": "layer",
-        "gen_mlp": 2,
-        "batch_clusters": 10,
-        "batch_clusters_eval": 5,
-        "cluster_steps": 10,
+        **DEEP_OPTIMISER, "hidden": 64, "dropout": 0.1, "epochs": 100, "retrain_epochs": 100,
+        "gamma_graph": 1e-1, "gamma_weight": 1e-3, "gen_t": 1.0, "gen_norm": "layer", "gen_mlp": 2,
+        "batch_clusters": 10, "batch_clusters_eval": 5, "cluster_steps": 10,
     },
     ("resgcn", "ogbl-collab"): {
-        **DEEP_OPTIMISER,
-        "hidden": 128,
-        "dropout": 0.0,
-        "epochs": 500,
-        "retrain_epochs": 500,
-        "gamma_graph": 1e-6,
-        "gamma_weight": 1e-5,
-        "gen_t": 1.0,
-        "gen_norm": "batch",
-        "gen_mlp": 1,
+        **DEEP_OPTIMISER, "hidden": 128, "dropout": 0.0, "epochs": 500, "retrain_epochs": 500,
+        "gamma_graph": 1e-6, "gamma_weight": 1e-5, "gen_t": 1.0, "gen_norm": "batch", "gen_mlp": 1,
     },
-}
+}  # fmt: skip
 # Deep networks: where the authors' scripts differ from the paper.
 OFFICIAL_DEEP: dict[tuple[str, str], Values] = {
     ("resgcn", "ogbn-arxiv"): {
-        "epochs": 250,
-        "search_learning_rate": 1e-3,
-        "gamma_weight": 1e-4,
-        "gen_gradient": "stopped",
+        "epochs": 250, "search_learning_rate": 1e-3, "gamma_weight": 1e-4, "gen_gradient": "stopped",
     },
     ("resgcn", "ogbn-proteins"): {"schedule": "one_run"},
     ("resgcn", "ogbl-collab"): {"schedule": "one_run"},
-}
+}  # fmt: skip
 NAMES = ("dataset", "task", "model", "method")
 
 

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -164,11 +165,7 @@ def points(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Read a whole number that is not negative; raises ConfigError.
-
-    >>> count("13")
-    13
-    """
+    """Read a whole number that is not negative; raises ConfigError."""
     if not text.isascii() or not text.isdigit():
         raise ConfigError(f"{quoted(text)} is not a whole number (0, 1, 2, ...)")
     if len(text) > MOST_DIGITS:
@@ -192,11 +189,7 @@ def threads(text: str) -> int:
 
 
 def seed_list(text: str) -> list[int]:
-    """Read seeds, one by one or as ranges; raises ConfigError.
-
-    >>> seed_list("0,3-5")
-    [0, 3, 4, 5]
-    """
+    """Read seeds, one by one or as ranges; raises ConfigError."""
     from glt.seeds import read_seeds
 
     return list(read_seeds(text))
@@ -245,20 +238,10 @@ WORDS = Value("text", words)
 
 # Options.
 
-
-def option(*names: str, **settings: Any) -> Decorator:
-    """Declare an option of a verb."""
-    return click.option(*names, cls=Option, **settings)
-
-
-def argument(name: str, **settings: Any) -> Decorator:
-    """Declare a positional argument of a verb."""
-    return click.argument(name, cls=Argument, **settings)
-
-
-def many(*names: str, **settings: Any) -> Decorator:
-    """Declare an option that takes one value or more."""
-    return click.option(*names, cls=ManyOption, multiple=True, **settings)
+option: Callable[..., Decorator] = partial(click.option, cls=Option)
+argument: Callable[..., Decorator] = partial(click.argument, cls=Argument)
+# An option that takes one value or more.
+many: Callable[..., Decorator] = partial(click.option, cls=ManyOption, multiple=True)
 
 
 def flag(*names: str, help: str, **settings: Any) -> Decorator:  # noqa: A002

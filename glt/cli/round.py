@@ -127,14 +127,8 @@ def _print_latency(report: LatencyReport, costs: dict[str, Any]) -> None:
 # Tables.
 
 SHARES = (
-    "graph_sparsity",
-    "weight_sparsity",
-    "edges_kept_either_way",
-    "edges_kept_both_ways",
-    "val",
-    "test",
-    "test_last",
-)
+    "graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "val", "test", "test_last",
+)  # fmt: skip
 COLUMNS = ("round", "graph", "weights", "either", "both", "val", "test", "last", "MACs", "time")
 CAPTION = (
     "in percent. graph, weights: share removed; either, both: edges kept in at least one direction, in both; "

@@ -115,100 +115,61 @@ def pretrained_starts(setting: Setting) -> tuple[Arm, ...]:
 def pruning_rates(setting: Setting) -> tuple[Arm, ...]:
     """Return one arm per distinct pair of rates."""
     pairs = [{**USUAL_RATES, name: rate} for name, rates in VARIED_RATES.items() for rate in rates]
-    distinct = {tuple(pair.items()): pair for pair in pairs}.values()
-    return tuple(
-        Arm(
-            f"{100 * pair['p_graph']:g} % of edges, {100 * pair['p_weight']:g} % of weights per round",
-            {"method": "ugs", **pair},
-        )
-        for pair in distinct
-    )
+    words = "{:g} % of edges, {:g} % of weights per round"
+    arms = {words.format(100 * pair["p_graph"], 100 * pair["p_weight"]): pair for pair in pairs}
+    return tuple(Arm(name, {"method": "ugs", **pair}) for name, pair in arms.items())
 
 
 def random_tickets(setting: Setting) -> tuple[Arm, ...]:
     """Return UGS, several draws of fresh weights under its masks, and random pruning."""
     source = run_name(resolve({**setting._asdict(), **UGS.settings}, PRESET))
-    draws = [
-        Arm(
-            f"Random ticket, draw {number}",
-            {"method": "reinit", "masks_of": source, "draw": number},
-            stage=1,
-            reads=source,
-        )
-        for number in range(DRAWS)
-    ]
+    settings = [{"method": "reinit", "masks_of": source, "draw": number} for number in range(DRAWS)]
+    draws = [Arm(f"Random ticket, draw {each['draw']}", each, stage=1, reads=source) for each in settings]
     return UGS, *draws, RANDOM
 
 
 PAPER = (
     Experiment(
-        "teaser",
-        "The summary",
-        "Figure 1",
+        "teaser", "The summary", "Figure 1",
         "Accuracy at growing sparsity of graph and network: UGS, random pruning and ADMM with the GCN.",
-        grid(("cora", "citeseer"), ("gcn",)),
-        compared_methods,
+        grid(("cora", "citeseer"), ("gcn",)), compared_methods,
     ),
     Experiment(
-        "node-classification",
-        "Node classification",
-        "Figures 3 and A9",
+        "node-classification", "Node classification", "Figures 3 and A9",
         "Accuracy of every round over graph sparsity, inference MACs and weight sparsity.",
-        grid(SMALL_GRAPHS, NETWORKS),
-        compared_methods,
+        grid(SMALL_GRAPHS, NETWORKS), compared_methods,
     ),
     Experiment(
-        "link-prediction",
-        "Link prediction",
-        "Figures 4 and A10",
+        "link-prediction", "Link prediction", "Figures 4 and A10",
         "ROC-AUC of every round over inference MACs, graph sparsity and weight sparsity.",
-        grid(SMALL_GRAPHS, NETWORKS, ("link",)),
-        compared_methods,
+        grid(SMALL_GRAPHS, NETWORKS, ("link",)), compared_methods,
     ),
     Experiment(
-        "graphcl",
-        "Tickets from pre-training",
-        "Figures 6 and A12",
+        "graphcl", "Tickets from pre-training", "Figures 6 and A12",
         "UGS from a random start and from a GraphCL pre-training, for nodes and for links.",
-        grid(("cora", "citeseer"), ("gcn",), ("node", "link")),
-        pretrained_starts,
+        grid(("cora", "citeseer"), ("gcn",), ("node", "link")), pretrained_starts,
     ),
     Experiment(
-        "ablation",
-        "Pruning rates",
-        "Figure 7",
+        "ablation", "Pruning rates", "Figure 7",
         "UGS on Cora with the GCN at higher pruning rates of edges or weights, twenty rounds each.",
-        grid(("cora",), ("gcn",)),
-        pruning_rates,
+        grid(("cora",), ("gcn",)), pruning_rates,
     ),
     Experiment(
-        "random-tickets",
-        "Random tickets",
-        "Table 2",
+        "random-tickets", "Random tickets", "Table 2",
         "UGS tickets, their masks with fresh weights, and random masks.",
-        grid(("cora",), ("gcn",)),
-        random_tickets,
-        RANDOM_TICKETS_ROUND,
+        grid(("cora",), ("gcn",)), random_tickets, RANDOM_TICKETS_ROUND,
     ),
     Experiment(
-        "subgraph-gallery",
-        "Subgraphs",
-        "Figure 8",
+        "subgraph-gallery", "Subgraphs", "Figure 8",
         "A part of the graph before and after UGS, at 48.67 % graph sparsity.",
-        grid(SMALL_GRAPHS, ("gcn",)),
-        lambda setting: (UGS,),
-        GALLERY_ROUND,
+        grid(SMALL_GRAPHS, ("gcn",)), lambda setting: (UGS,), GALLERY_ROUND,
     ),
     Experiment(
-        "measurements",
-        "Graph measurements",
-        "Table A5",
+        "measurements", "Graph measurements", "Table A5",
         "Clustering and betweenness of the original and of the pruned graphs.",
-        grid(SMALL_GRAPHS, ("gcn",)),
-        compared_methods,
-        GALLERY_ROUND,
+        grid(SMALL_GRAPHS, ("gcn",)), compared_methods, GALLERY_ROUND,
     ),
-)
+)  # fmt: skip
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 for _experiment in PAPER:

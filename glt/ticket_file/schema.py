@@ -28,34 +28,15 @@ Place = Annotated[str, Field(max_length=4096)]
 
 # Types of safetensors in NumPy. Bfloat16, which it lacks, is the upper half of a float32.
 TYPES = {
-    "F64": "<f8",
-    "F32": "<f4",
-    "F16": "<f2",
-    "I64": "<i8",
-    "I32": "<i4",
-    "I16": "<i2",
-    "I8": "i1",
-    "U64": "<u8",
-    "U32": "<u4",
-    "U16": "<u2",
-    "U8": "u1",
-    "BOOL": "?",
-}
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
+}  # fmt: skip
 BFLOAT16 = "BF16"
 # Names of tensors, or prefixes, by type.
 REAL = ("edge_weight", "outputs", "features.values", "features.dense", "edge_features", "weight.", "theta_0.")
 MASKS = ("edge_mask", "mask.")
-INTEGERS = (
-    "edges",
-    "edge_index",
-    "labels",
-    "targets",
-    "features.rows",
-    "features.columns",
-    "features.shape",
-    "split.",
-    "links.",
-)
+INTEGERS = ("edges", "edge_index", "labels", "targets", *(f"features.{part}" for part in ("rows", "columns", "shape")))
+INTEGERS += ("split.", "links.")
 
 
 class Source(BaseModel):
