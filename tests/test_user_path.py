@@ -17,15 +17,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.cli.main import main as analysis
-from analysis.cli.main import main as analysis_main
 from analysis.measures import cache
+from app.command import main
 from app.data.runs import store_root
 from app.main import PAGES
 from app.tour import ended_file
 from app.views.run_detail import short
-from glt.cli.main import main
-from glt.cli.main import main as glt
 from glt.datasets import load_graph
 from glt.datasets.cache import only_cached
 from glt.errors import ConfigError, DataError
@@ -54,17 +51,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("run", "arguments", "written"),
+    ("verb", "written"),
     [
-        (main, ["export", EXAMPLE, HERE, "--round=1", "--format=csv", "--out=~/x.csv"], "x.csv"),
-        (analysis_main, ["table", "tickets", EXAMPLE, HERE, "--format=csv", "--out=~/t.csv"], "t.csv"),
-        (analysis_main, ["figure", "layers", EXAMPLE, HERE, "--out=~/f.pdf"], "f.pdf"),
+        ("export {} --round=1 --format=csv", "x.csv"),
+        ("table tickets {} --format=csv", "t.csv"),
+        ("figure layers {}", "f.pdf"),
     ],
 )
-def test_what_is_written_lies_in_the_home_folder(
-    home: Path, run: Callable[[list[str]], int], arguments: list[str], written: str
-) -> None:
-    assert run(arguments) == 0
+def test_what_is_written_lies_in_the_home_folder(home: Path, verb: str, written: str) -> None:
+    assert main([*verb.format(EXAMPLE).split(), HERE, f"--out=~/{written}"]) == 0
     assert (home / written).is_file()
     assert list(Path.cwd().iterdir()) == []
 
@@ -178,10 +173,10 @@ def test_commands_work(
 ) -> None:
     run = make_run("ugs")
     place = ("--store", str(store.root))
-    assert glt(["doctor", *place, "--json"]) in (0, 1)
+    assert main(["doctor", *place, "--json"]) in (0, 1)
     assert str(cache_folder()) in json.loads(capsys.readouterr().out)["machine"]["lines"][2]
-    assert analysis(["measure", run.name, "--round", "1", "--json", *place]) == 0
-    assert analysis(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
+    assert main(["measure", run.name, "--round", "1", "--json", *place]) == 0
+    assert main(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
     assert {path.name for path in cache_folder().iterdir()} == {"measures", "betweenness"}
 
 
@@ -221,8 +216,8 @@ def test_a_cache_that_cannot_be_written_is_said_once_with_the_right_remedy(
     run = make_run("ugs")
     place = ("--store", str(store.root))
     with caplog.at_level(logging.WARNING):
-        assert analysis(["measure", run.name, "--round", "1", "--json", *place]) == 0
-        assert analysis(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
+        assert main(["measure", run.name, "--round", "1", "--json", *place]) == 0
+        assert main(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
     told = [record.getMessage() for record in caplog.records if record.name.startswith("analysis")]
     assert told == [
         f"Measured values are not saved, because the cache folder {unwritable} cannot be written (Not a directory): "

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from glt.config import RunConfig
 from glt.errors import ConfigError
 from glt.formats import as_typed
 from glt.methods import METHODS
@@ -41,18 +42,9 @@ def draw(store: Store, draw_seed: Callable[..., None]) -> Draw:
 
 
 def test_every_experiment_of_the_paper_is_there_in_its_order() -> None:
-    places = {experiment.name: experiment.place for experiment in in_order()}
-    assert list(places) == [
-        "teaser",
-        "node-classification",
-        "link-prediction",
-        "graphcl",
-        "ablation",
-        "random-tickets",
-        "subgraph-gallery",
-        "measurements",
-    ]
-    assert places["random-tickets"] == "Table 2"
+    names = "teaser node-classification link-prediction graphcl ablation random-tickets subgraph-gallery measurements"
+    assert [experiment.name for experiment in in_order()] == names.split()
+    assert EXPERIMENTS.get("random-tickets").place == "Table 2"
     assert len(EXPERIMENTS.get("node-classification").settings) == 9
 
 
@@ -65,20 +57,13 @@ def test_every_arm_can_be_configured_or_says_why_not(experiment: Experiment) -> 
 
 
 def test_settings_are_the_papers() -> None:
-    config = arm_config(
-        EXPERIMENTS.get("node-classification"), Setting("citeseer", "gin"), Arm("UGS", {"method": "ugs"})
-    )
+    classification = EXPERIMENTS.get("node-classification")
+    config = arm_config(classification, Setting("citeseer", "gin"), Arm("UGS", {"method": "ugs"}))
     assert (config.hidden, config.rounds, config.gamma_graph, config.weight_decay) == (512, 20, 1e-5, 5e-4)
     assert config.options["gin_aggregation"] == "mean"
-
-
-def test_admm_is_only_asked_of_the_gcn_on_nodes() -> None:
-    arms = EXPERIMENTS.get("node-classification").arms
-    assert [arm.settings["method"] for arm in arms(CORA)] == ["ugs", "random", "admm"]
-    assert [arm.settings["method"] for arm in arms(Setting("cora", "gat"))] == ["ugs", "random"]
-
-
-def test_the_ablation_changes_one_rate_at_a_time() -> None:
+    # ADMM is only for the GCN on nodes, and the ablation changes one rate at a time.
+    assert [arm.settings["method"] for arm in classification.arms(CORA)] == ["ugs", "random", "admm"]
+    assert [arm.settings["method"] for arm in classification.arms(Setting("cora", "gat"))] == ["ugs", "random"]
     arms = EXPERIMENTS.get("ablation").arms(CORA)
     rates = [(arm.settings["p_graph"], arm.settings["p_weight"]) for arm in arms]
     assert rates == [(0.05, 0.2), (0.1, 0.2), (0.2, 0.2), (0.05, 0.1), (0.05, 0.4)]
@@ -99,7 +84,7 @@ def test_an_empty_store_lacks_everything(store: Store) -> None:
     assert words.startswith("1 run, seeds 0, 1: time unknown, adds about")
 
 
-def test_what_is_half_done_is_told_apart(store: Store, draw: Draw) -> None:
+def test_what_is_half_done_and_what_is_complete(store: Store, draw: Draw) -> None:
     run = draw(3, 1)
     plan = make_plan(ONE, CORA, [0, 1, 2], store.runs())
     (need,) = plan.needs
@@ -108,11 +93,7 @@ def test_what_is_half_done_is_told_apart(store: Store, draw: Draw) -> None:
     assert need.lacking == (1, 2)
     assert need.state == "1 of 3 seeds complete, seed 1 resumes after round 1"
     assert "about" in cost_words(plan, estimate(plan, store, store.runs()))
-
-
-def test_a_complete_store_lacks_nothing(store: Store, draw: Draw) -> None:
-    draw(3, 3)
-    plan = make_plan(ONE, CORA, [0, 1], store.runs())
+    plan = make_plan(ONE, CORA, [0], store.runs())
     assert (plan.needs[0].state, plan.lacking, plan.startable) == ("complete", (), ())
     assert cost_words(plan, estimate(plan, store, [])) == "nothing"
 
@@ -125,17 +106,17 @@ def test_an_example_counts_only_when_it_has_every_seed(draw: Draw, tmp_path: Pat
     assert need.has_rounds
 
 
-def test_a_run_with_other_settings_stands_in_and_says_so(store: Store, draw: Draw) -> None:
-    draw(2, hidden=16)
-    (need,) = make_plan(ONE, CORA, [0], store.runs()).needs
-    assert need.stand_in is not None
-    assert need.differs == "hidden = 16 instead of 512"
-    assert need.lacking == (0,)
-
-
-def test_other_rates_never_stand_in(store: Store, draw: Draw) -> None:
+def test_the_closest_and_fullest_run_of_the_same_rates_stands_in(store: Store, draw: Draw) -> None:
     draw(2, hidden=16, p_graph=0.1)
     assert make_plan(ONE, CORA, [0], store.runs()).needs[0].stand_in is None
+    draw(2, epochs=5, hidden=16)
+    near = draw(3, hidden=64)
+    draw(2, hidden=32)
+    (need,) = make_plan(ONE, CORA, [0], store.runs()).needs
+    assert need.stand_in is not None
+    assert need.stand_in.name == near.name
+    assert need.differs == "hidden = 64 instead of 512"
+    assert need.lacking == (0,)
 
 
 def test_random_tickets_wait_for_the_run_they_read(store: Store, draw: Draw, tmp_path: Path) -> None:
@@ -183,20 +164,18 @@ def test_a_method_that_is_not_there_is_said_in_words() -> None:
     assert (need.state, need.lacking) == ("not available", ())
 
 
-def test_starting_starts_the_missing_seeds(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_starting_begins_with_what_others_wait_for(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Store, list[RunConfig], tuple[int, ...]]] = []
+    monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: asked.append(given) or [])
     draw(3)
-    asked = []
-    monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: asked.append(given) or [])
     start(make_plan(ONE, CORA, [0, 1], store.runs()), store)
-    ((where, configs, seeds),) = asked
-    assert (where, [config.method for config in configs], seeds) == (store, ["ugs"], (0, 1))
-
-
-def test_starting_begins_with_what_others_wait_for(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: asked.append(given) or [])
     start(make_plan(EXPERIMENTS.get("random-tickets"), CORA, [0], []), store)
-    assert [[config.method for config in configs] for _, configs, _ in asked] == [["ugs", "random"], ["reinit"] * 3]
+    assert [[config.method for config in configs] for _, configs, _ in asked] == [
+        ["ugs"],
+        ["ugs", "random"],
+        ["reinit"] * 3,
+    ]
+    assert (asked[0][0], [seeds for _, _, seeds in asked]) == (store, [(0, 1), (0,), (0,)])
 
 
 def test_the_command_says_what_the_button_does() -> None:
@@ -213,12 +192,3 @@ def test_an_unfinished_run_does_not_hide_a_finished_example(store: Store, draw: 
     assert (need.state, need.run, need.own) == ("complete", example, own)
     (need,) = make_plan(ONE, CORA, [0, 1], [own, example]).needs
     assert (need.lacking, need.run) == ((0, 1), example)
-
-
-def test_the_closest_and_fullest_run_stands_in(store: Store, draw: Draw) -> None:
-    draw(2, epochs=5, hidden=16)
-    near = draw(3, hidden=64)
-    draw(2, hidden=32)
-    (need,) = make_plan(ONE, CORA, [0], store.runs()).needs
-    assert need.stand_in is not None
-    assert need.stand_in.name == near.name
