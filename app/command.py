@@ -7,11 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from analysis.cli.main import SECTIONS as OF_ANALYSIS
 from glt.cli import options
-from glt.cli.main import DONE, Args, Sections, Verb, Verbs, run_command
+from glt.cli.main import DONE, Args, Sections, Verbs, run_command, verb
 from glt.cli.main import SECTIONS as OF_GLT
 from glt.user_path import STORE_VARIABLE, temporary_home
 
@@ -29,9 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run_command(Verbs(SECTIONS, ABOUT), "glt", arguments)
 
 
-@click.command(
-    "studio", cls=Verb, examples=("studio", "studio --store other -- --server.port 8600 --server.headless true")
-)
+@verb("studio", "studio", "studio --store other -- --server.port 8600 --server.headless true")
 @options.store
 @options.argument("options", nargs=-1, metavar="[-- OPTION...]", help="options of `streamlit run`, after two dashes")
 def studio(args: Args) -> int:

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glt.cli import options
-from glt.cli.main import DONE, FAILED, Args, Verb
+from glt.cli.main import DONE, FAILED, Args, verb
 from glt.errors import StoreError
 from glt.formats import as_typed, count, file_size, listing, number_of
 from glt.user_path import default_store
@@ -31,7 +29,7 @@ NUMBER = re.compile(r"\d+")
 OTHER = "..."
 
 
-@click.command("doctor", cls=Verb, examples=("doctor", "doctor RUN --repair", "doctor --store other --json"))
+@verb("doctor", "doctor", "doctor RUN --repair", "doctor --store other --json")
 @options.argument(
     "runs",
     metavar="[RUN]...",

@@ -6,7 +6,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from textwrap import wrap
 from types import SimpleNamespace
@@ -164,6 +164,11 @@ class Verb(click.Command):
         with formatter.section("Examples"):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{program} {example}\n")
+
+
+def verb(name: str, *examples: str) -> Callable[[Callable[[Args], int]], Verb]:
+    """Make a verb of a function; its docstring is the help, and `examples` are shown without the program's name."""
+    return click.command(name, cls=Verb, examples=examples)
 
 
 class Verbs(click.Group):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glt.cli import options
-from glt.cli.main import DONE, Args, Verb
+from glt.cli.main import DONE, Args, verb
 from glt.cli.run import computing, named_settings, start_and_follow
 from glt.cli.sweep import start_and_follow_all
 
@@ -21,14 +19,11 @@ if TYPE_CHECKING:
 FIRST = "the experiment's first"
 
 
-@click.command(
+@verb(
     "reproduce",
-    cls=Verb,
-    examples=(
-        "reproduce",
-        "reproduce node-classification --dry-run",
-        "reproduce random-tickets --dataset citeseer --model gin --seeds 0-4 --detach",
-    ),
+    "reproduce",
+    "reproduce node-classification --dry-run",
+    "reproduce random-tickets --dataset citeseer --model gin --seeds 0-4 --detach",
 )
 @options.argument(
     "experiment",

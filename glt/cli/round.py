@@ -6,10 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glt.cli import options
-from glt.cli.main import DONE, FAILED, Args, Verb
+from glt.cli.main import DONE, FAILED, Args, verb
 from glt.cli.options import print_plain
 from glt.formats import MISSING, duration, file_size, fixed, listing, macs, p_value, percent, points, spans
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from glt.verdicts import Verdict
 
 
-@click.command("audit", cls=Verb, examples=("audit RUN --round 13", "audit examples/NAME --round 13 --seed 0 --json"))
+@verb("audit", "audit RUN --round 13", "audit examples/NAME --round 13 --seed 0 --json")
 @options.round_argument
 @options.as_json
 def audit(args: Args) -> int:
@@ -41,7 +39,7 @@ def audit(args: Args) -> int:
     return DONE if report.passed else FAILED
 
 
-@click.command("cost", cls=Verb, examples=("cost RUN --round 13", "cost RUN --round 13 --seed 1 --json"))
+@verb("cost", "cost RUN --round 13", "cost RUN --round 13 --seed 1 --json")
 @options.round_argument
 @options.as_json
 def cost(args: Args) -> int:
@@ -70,9 +68,7 @@ def cost(args: Args) -> int:
     return DONE
 
 
-@click.command(
-    "latency", cls=Verb, examples=("latency RUN --round 13", "latency RUN --round 13 --repeats 200 --threads 2 --json")
-)
+@verb("latency", "latency RUN --round 13", "latency RUN --round 13 --repeats 200 --threads 2 --json")
 @options.round_argument
 @options.option("--repeats", type=options.POSITIVE, default=50, show_default=True, metavar="R", help="timed passes")
 @options.option("--warm-up", type=options.COUNT, default=5, show_default=True, metavar="W", help="passes before them")

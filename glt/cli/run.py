@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glt.cli import options
-from glt.cli.main import DONE, Args, Verb
+from glt.cli.main import DONE, Args, verb
 from glt.formats import as_typed, count, duration, file_size, fixed, listing
 
 if TYPE_CHECKING:
@@ -65,15 +63,12 @@ run_settings = options.all_of(
 # Verbs.
 
 
-@click.command(
+@verb(
     "run",
-    cls=Verb,
-    examples=(
-        "run --dataset cora --model gcn --method ugs --preset official --seeds 0,1,2",
-        "run --dataset citeseer --method random --set rounds=5 hidden=64",
-        "run --config runs/cora-node-gcn-ugs-4e39c3d4 --method random --detach",
-        "run --dataset ogbn-arxiv --model resgcn --devices cuda:0,cuda:1 --seeds 0,1",
-    ),
+    "run --dataset cora --model gcn --method ugs --preset official --seeds 0,1,2",
+    "run --dataset citeseer --method random --set rounds=5 hidden=64",
+    "run --config runs/cora-node-gcn-ugs-4e39c3d4 --method random --detach",
+    "run --dataset ogbn-arxiv --model resgcn --devices cuda:0,cuda:1 --seeds 0,1",
 )
 @run_settings
 @options.store
@@ -110,13 +105,10 @@ def settings(args: Args) -> dict[str, Any]:
     return {**(options_ if same else {}), **chosen, **wanted}
 
 
-@click.command(
+@verb(
     "pretrain",
-    cls=Verb,
-    examples=(
-        "pretrain --dataset cora --augmentation edges",
-        "pretrain --dataset citeseer --task link --hidden 64 --set share=.1 patience=50",
-    ),
+    "pretrain --dataset cora --augmentation edges",
+    "pretrain --dataset citeseer --task link --hidden 64 --set share=.1 patience=50",
 )
 @options.option("--dataset", type=DATASET, metavar="D", show_default="cora", help="data set")
 @options.option("--augmentation", type=AUGMENTATION, metavar="A", show_default="edges", help="change made to each view")
@@ -145,7 +137,7 @@ def pretrain_settings(args: Args) -> dict[str, Any]:
     return {name: value for name in PRETRAIN_NAMES if (value := getattr(args, name)) is not None} | dict(args.set)
 
 
-@click.command("resume", cls=Verb, examples=("resume RUN", "resume RUN --seeds 1,2 --detach"))
+@verb("resume", "resume RUN", "resume RUN --seeds 1,2 --detach")
 @options.run_argument
 @options.some_seeds
 @options.computing
@@ -168,7 +160,7 @@ def resume(args: Args) -> int:
     return compute(args, partial(launcher.resume, Store(found.path.parent), found, args.seeds, **computing(args)))
 
 
-@click.command("stop", cls=Verb, examples=("stop RUN", "stop RUN --seeds 2"))
+@verb("stop", "stop RUN", "stop RUN --seeds 2")
 @options.run_argument
 @options.some_seeds
 def stop(args: Args) -> int:
@@ -201,7 +193,7 @@ def compute(args: Args, start: Start) -> int:
 
 
 def computing(args: Args) -> dict[str, Any]:
-    """Return where and how to compute, as the functions of `glt.jobs.launcher` take it; workers end with us."""
+    """Return where and how to compute, as `glt.jobs.launcher` takes it; tied workers end with the command."""
     return {"device": args.device, "threads": args.threads, "tied": not args.detach}
 
 

@@ -6,10 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glt.cli import options
-from glt.cli.main import DONE, FAILED, Args, Verb
+from glt.cli.main import DONE, FAILED, Args, verb
 from glt.errors import ConfigError
 from glt.formats import MISSING, file_size, number_of
 
@@ -28,7 +26,7 @@ OWN_COLOR = "none"
 # List.
 
 
-@click.command("list", cls=Verb, examples=("list", "list --examples --all", "list --store other --json"))
+@verb("list", "list", "list --examples --all", "list --store other --json")
 @options.store
 @options.flag("--examples", help="list the bundled examples too")
 @options.flag("--all", help="list hidden runs too (--json always does)")
@@ -101,7 +99,7 @@ def _titled(name: str, lines: Sequence[str]) -> list[str]:
 # Show.
 
 
-@click.command("show", cls=Verb, examples=("show RUN", "show examples/NAME --margin 1", "show RUN --json"))
+@verb("show", "show RUN", "show examples/NAME --margin 1", "show RUN --json")
 @options.run_argument
 @options.margin
 @options.as_json
@@ -149,11 +147,7 @@ def _colors() -> tuple[str, ...]:
     return (*COLORS, OWN_COLOR)
 
 
-@click.command(
-    "annotate",
-    cls=Verb,
-    examples=('annotate RUN --title "Wide" --color blue', "annotate RUN --hide", "annotate RUN --clear"),
-)
+@verb("annotate", 'annotate RUN --title "Wide" --color blue', "annotate RUN --hide", "annotate RUN --clear")
 @options.run_argument
 @options.option("--title", type=options.WORDS, metavar="T", help="name to show everywhere ('' removes it)")
 @options.option("--note", type=options.WORDS, metavar="N", help="remark ('' removes it)")
@@ -209,9 +203,7 @@ def lines_about(run: KnownRun) -> list[str]:
 # Delete.
 
 
-@click.command(
-    "delete", cls=Verb, examples=("delete RUN", "delete --restore RUN", "delete --empty-trash --store other")
-)
+@verb("delete", "delete RUN", "delete --restore RUN", "delete --empty-trash --store other")
 @options.argument("runs", metavar="[RUN]...", type=options.RunName(), nargs=-1, help="names of runs in the store")
 @options.many("--restore", metavar="NAME", help="restore the most recently deleted run of that name")
 @options.flag("--empty-trash", help="delete the runs in the trash permanently")

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from glt.cli import options
-from glt.cli.main import DONE, Args, Verb
+from glt.cli.main import DONE, Args, verb
 from glt.cli.run import NAMES, computing, run_settings, settings
 from glt.formats import MISSING, as_typed, duration, file_size, listing, number_of, percent_interval
 
@@ -28,13 +26,10 @@ CAPTION = (
 )
 
 
-@click.command(
+@verb(
     "sweep",
-    cls=Verb,
-    examples=(
-        "sweep --grid p_graph=.05,.10,.20 p_weight=.10,.20,.40 --seeds 0,1",
-        "sweep --config RUN --grid hidden=64,512 --detach",
-    ),
+    "sweep --grid p_graph=.05,.10,.20 p_weight=.10,.20,.40 --seeds 0,1",
+    "sweep --config RUN --grid hidden=64,512 --detach",
 )
 @options.assignments(
     "--grid",

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
 from glt.cli import options
-from glt.cli.main import DONE, FAILED, Args, Verb
+from glt.cli.main import DONE, FAILED, Args, verb
 from glt.errors import MOST_SAID, ConfigError, brief
 from glt.formats import count, file_size, number_of, percent
 
@@ -22,13 +20,10 @@ ENDINGS = tuple(f".{form}" for form in GRAPHS)
 MB = 10**6
 
 
-@click.command(
+@verb(
     "export",
-    cls=Verb,
-    examples=(
-        "export RUN --round 13 --out ticket.zip",
-        "export RUN --round 13 --seed 0 --format graphml --out graph.graphml",
-    ),
+    "export RUN --round 13 --out ticket.zip",
+    "export RUN --round 13 --seed 0 --format graphml --out graph.graphml",
 )
 @options.round_argument
 @options.option(
@@ -68,11 +63,7 @@ def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:
     return GRAPH_FORMATS[form].write(SparseGraph.of(seed_run, round_))
 
 
-@click.command(
-    "import",
-    cls=Verb,
-    examples=("import ticket.zip", "import ticket.zip --graph graph.npz --json"),
-)
+@verb("import", "import ticket.zip", "import ticket.zip --graph graph.npz --json")
 @options.argument("file", metavar="FILE", type=options.FILE, help="ticket file, as `export` writes it")
 @options.option(
     "--graph",

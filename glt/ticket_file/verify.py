@@ -233,21 +233,18 @@ def _of_masks(ticket: Ticket) -> Iterator[str]:
     if config.method not in METHODS.names() or round_ > config.rounds:
         return
     edges, weights = ticket.masks.edges, ticket.masks.weights
-    left = remaining_after(config.p_graph, edges.keep.size, round_)
     # A method that removes whole edges rounds the number of edges, others that of entries.
     entries_an_edge = edges.keep.size // edges.num_edges if edges.num_edges else 1
-    whole = entries_an_edge * remaining_after(config.p_graph, edges.num_edges, round_)
-    if edges.kept not in (left, whole):
-        yield (
-            f"After round {round_} at p_graph {config.p_graph}, {count(left)} edge entries must be left; the file has "
-            f"{count(edges.kept)}."
-        )
+    entries, whole = (remaining_after(config.p_graph, size, round_) for size in (edges.keep.size, edges.num_edges))
     left = remaining_after(config.p_weight, weights.total, round_)
-    if weights.kept != left:
-        yield (
-            f"After round {round_} at p_weight {config.p_weight}, {count(left)} weights must be left; the file has "
-            f"{count(weights.kept)}."
-        )
+    for rate, what, kept, possible in (
+        ("p_graph", "edge entries", edges.kept, (entries, entries_an_edge * whole)),
+        ("p_weight", "weights", weights.kept, (left,)),
+    ):
+        if kept not in possible:
+            needed = f"{count(possible[0])} {what} must be left"
+            rate_words = f"{rate} {getattr(config, rate)}"
+            yield f"After round {round_} at {rate_words}, {needed}; the file has {count(kept)}."
 
 
 def _of_data(ticket: Ticket) -> Iterator[str]:
