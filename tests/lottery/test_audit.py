@@ -120,24 +120,17 @@ def test_commands_refuse_it(run: Run, words: str, capsys: pytest.CaptureFixture[
     assert "differs from the one that seed 0" in capsys.readouterr().err
 
 
-def test_the_same_graph_is_given(run: Run) -> None:
-    record(run.seed(0), load_graph("cora").content_hash)
-    assert graph_of(run.seed(0)) is shared_graph([run], "This") is load_graph("cora")
-
-
-def test_a_seed_that_recorded_nothing_is_not_refused(run: Run) -> None:
+def test_the_same_graph_is_given_also_where_nothing_is_recorded(run: Run, draw_seed: Callable[..., None]) -> None:
     assert run.seed(0).data_hash() is None
     assert graph_of(run.seed(0)) is load_graph("cora")
     run.seed(0).path.joinpath("environment.json").write_text("{", encoding="utf-8")
     assert graph_of(run.seed(0)) is load_graph("cora")
-
-
-def test_any_seed_of_any_run_is_looked_at(run: Run, draw_seed: Callable[..., None]) -> None:
+    record(run.seed(0), load_graph("cora").content_hash)
+    assert graph_of(run.seed(0)) is shared_graph([run], "This") is load_graph("cora")
     draw_seed(run.seed(1), rounds=1)
     record(run.seed(1), ANOTHER)
     with pytest.raises(DataError, match="seed 1 of"):
         shared_graph([run], "This")
-    assert graph_of(run.seed(0)) is load_graph("cora")
 
 
 def test_examples_were_computed_on_the_bundled_graph() -> None:
