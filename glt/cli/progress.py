@@ -5,16 +5,16 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from glt.cli.main import DONE, FAILED, STOPPED
 from glt.cli.options import print_plain
-from glt.formats import as_typed, duration, fixed, listing, percent
+from glt.formats import duration, fixed, listing, percent
 from glt.jobs.launcher import GRACE, Started, Worker, stop_workers
-from glt.store import AnyRun, Event, RoundRecord, SeedFolder, SeedRun, Status
+from glt.store import Event, RoundRecord, SeedFolder, SeedRun, Status
 from glt.store.locks import ACTIVE
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ class Display(Protocol):
 
     def show_status(self, seed: int, status: Status, latest: Event | None) -> None:
         """Show where a seed is, and the scores of its latest epoch."""
+
+
+# A context for following, and one display per run.
+Displays = tuple[AbstractContextManager[Any], Sequence[Display]]
 
 
 class Lines:
@@ -117,10 +121,16 @@ class PointBar:
         self._bars.update(self._task, completed=completed, doing=state_words(list(self._states.values())))
 
 
-def point_displays(
-    console: Console, points: Sequence[Point], seeds: int
-) -> tuple[AbstractContextManager[Any], list[Display]]:
-    """Return a context for following a sweep, and one display per point: bars on a terminal, lines elsewhere."""
+def seed_display(console: Console, rounds: int, seeds: Sequence[int]) -> Displays:
+    """Return what shows the seeds of one run: bars on a terminal, lines elsewhere."""
+    if console.is_terminal:
+        bars = _bars(console, "left")
+        return bars, [SeedBars(bars, rounds, seeds)]
+    return nullcontext(), [Lines(console, rounds)]
+
+
+def point_displays(console: Console, points: Sequence[Point], seeds: int) -> Displays:
+    """Return what shows the points of a sweep: bars on a terminal, lines elsewhere."""
     if console.is_terminal:
         bars = _bars(console)
         return bars, [PointBar(bars, point, seeds) for point in points]
@@ -178,12 +188,6 @@ class Watch:
         return status
 
 
-def watches_on(started: Started[Any], seeds: Sequence[int]) -> list[Watch]:
-    """Watch seeds: started ones from their start, others from now on."""
-    whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
-    return [Watch(started.run.seed(seed), whole.get(seed)) for seed in seeds]
-
-
 def others_line(started: Started[Any]) -> str:
     """Say which seeds are computed by another command, whose workers are never stopped here."""
     return f"{started.run.name}, {listing(started.elsewhere)}: already running, started by another command."
@@ -214,45 +218,34 @@ def interruption() -> Iterator[Interruption]:
             signal.signal(number, handler)
 
 
-def follow(started: Started[Any], console: Console, rounds: int, interrupted: Interruption) -> int:
-    """Follow seeds until none is running; return the exit code. An interruption stops what was started.
+def follow(
+    begun: Mapping[str, Started[Any]], seeds: Sequence[int], displays: Displays, interrupted: Interruption
+) -> list[Status]:
+    """Follow seeds until none is running or a signal arrives, which stops what was started; return their statuses.
 
-    Failed and stopped seeds are reported on standard error.
+    Failed seeds are reported on standard error, with the reason and the log; the keys of `begun` say of which run they
+    are, where there are several.
     """
-    run, seeds = started.run, sorted([*started.seeds, *started.elsewhere])
-    context: AbstractContextManager[Any] = nullcontext()
-    display: Display = Lines(console, rounds)
-    if console.is_terminal:
-        context = bars = _bars(console, "left")
-        display = SeedBars(bars, rounds, seeds)
+    context, shown = displays
+    watches: list[tuple[Watch, Display]] = []
+    for started, display in zip(begun.values(), shown, strict=True):
+        # Seeds are followed from their start, those that others started from now on.
+        whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
+        watches += [(Watch(started.run.seed(seed), whole.get(seed)), display) for seed in seeds]
     with context:
-        statuses = watch_all([(watch, display) for watch in watches_on(started, seeds)], interrupted)
+        while {watch.look(display).state for watch, display in watches} & {*ACTIVE} and not interrupted.requested:
+            time.sleep(LOOK_AGAIN)
     if interrupted.requested:
-        stop_gently(started.workers)
-        statuses = [run.seed(seed).status() for seed in seeds]
-    report_failures(run, statuses)
-    stopped = [status.seed for status in statuses if status.state == "stopped"]
-    if stopped:
-        print(f"Stopped {listing(stopped)}; continue with: {as_typed('resume', run.path)}", file=sys.stderr)
-    return exit_code(statuses)
+        _stop_gently([worker for started in begun.values() for worker in started.workers])
+    return [_ended(started.run.seed(seed), of) for of, started in begun.items() for seed in seeds]
 
 
-def watch_all(watches: Sequence[tuple[Watch, Display]], interrupted: Interruption) -> list[Status]:
-    """Follow every seed until none is running or a signal arrives; return the latest statuses."""
-    statuses = [watch.look(display) for watch, display in watches]
-    while any(status.state in ACTIVE for status in statuses) and not interrupted.requested:
-        time.sleep(LOOK_AGAIN)
-        statuses = [watch.look(display) for watch, display in watches]
-    return statuses
-
-
-def report_failures(run: AnyRun, statuses: Sequence[Status], of: str = "") -> None:
-    """Report failed seeds, the reason and the log on standard error; `of` names the run if needed."""
-    for status in statuses:
-        if status.state in ("failed", "lost"):
-            seed = run.seed(status.seed)
-            why = f"{status.error} Log: {seed.log_path}" if seed.path.is_dir() else seed.gone
-            print(f"Seed {status.seed}{of} {status.state}: {why}", file=sys.stderr)
+def _ended(seed: SeedFolder, of: str) -> Status:
+    status = seed.status()
+    if status.state in ("failed", "lost"):
+        why = f"{status.error} Log: {seed.log_path}" if seed.path.is_dir() else seed.gone
+        print(f"Seed {status.seed}{of} {status.state}: {why}", file=sys.stderr)
+    return status
 
 
 def exit_code(statuses: Sequence[Status]) -> int:
@@ -261,7 +254,7 @@ def exit_code(statuses: Sequence[Status]) -> int:
     return FAILED if states & {"failed", "lost"} else STOPPED if states & {"stopped", *ACTIVE} else DONE
 
 
-def stop_gently(workers: Sequence[Worker]) -> None:
+def _stop_gently(workers: Sequence[Worker]) -> None:
     """Stop workers after their epoch, or immediately on a second signal."""
     if not workers:
         return

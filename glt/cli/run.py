@@ -199,18 +199,21 @@ def computing(args: Args) -> dict[str, Any]:
 
 def start_and_follow(args: Args, console: Console, start: Start) -> tuple[KnownRun, int]:
     """Start and follow workers as `compute`, reporting on `console`; return run and exit code."""
-    from glt.cli.progress import follow, interruption
+    from glt.cli.progress import exit_code, follow, interruption, seed_display
 
     with interruption() as interrupted:
         started = start()
         found: KnownRun = started.run
         working = sorted([*started.seeds, *started.elsewhere])
         options.print_plain(console, _announcements(args, started))
-        code = DONE
-        if working and not args.detach:
-            code = follow(started, console, getattr(found.config, "rounds", 0), interrupted)
-            options.print_plain(console, _conclusions(found, working))
-    return found, code
+        if not working or args.detach:
+            return found, DONE
+        display = seed_display(console, getattr(found.config, "rounds", 0), working)
+        statuses = follow({"": started}, working, display, interrupted)
+        if stopped := [status.seed for status in statuses if status.state == "stopped"]:
+            print(f"Stopped {listing(stopped)}; continue with: {as_typed('resume', found.path)}", file=sys.stderr)
+        options.print_plain(console, _conclusions(found, working))
+        return found, exit_code(statuses)
 
 
 def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:

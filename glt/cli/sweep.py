@@ -16,10 +16,9 @@ from glt.formats import MISSING, as_typed, duration, file_size, listing, number_
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from glt.cli.progress import Interruption
     from glt.jobs.launcher import Started
     from glt.jobs.sweep import Point
-    from glt.store import Run, SeedRun, Status, Store
+    from glt.store import Run, SeedRun, Store
 
 CAPTION = (
     "best round: the pruned one with the highest mean validation score; test: mean ± standard deviation over seeds"
@@ -92,43 +91,20 @@ def start_and_follow_all(
     store: Store, points: Sequence[Point], args: Args, console: Console
 ) -> tuple[list[Started[Run]], int]:
     """Start all points and follow them, unless `--detach`; return what was started and the exit code."""
-    from glt.cli.progress import interruption, others_line
+    from glt.cli.progress import exit_code, follow, interruption, others_line, point_displays
     from glt.jobs.sweep import start_all
 
-    configs = [point.config for point in points]
     with interruption() as interrupted:
-        started = start_all(store, configs, args.seeds, **computing(args))
+        started = start_all(store, [point.config for point in points], args.seeds, **computing(args))
         options.print_plain(console, [others_line(each) for each in started if each.elsewhere])
         if args.detach:
             options.print_plain(console, [f"Started; see them with: {as_typed('list', '--store', store.root)}"])
             return started, DONE
-        return started, _follow(points, started, args.seeds, console, interrupted)
-
-
-def _follow(
-    points: Sequence[Point],
-    started: Sequence[Started[Run]],
-    seeds: Sequence[int],
-    console: Console,
-    interrupted: Interruption,
-) -> int:
-    from glt.cli.progress import exit_code, point_displays, report_failures, stop_gently, watch_all, watches_on
-
-    context, displays = point_displays(console, points, len(seeds))
-    pairs = list(zip(started, displays, strict=True))
-    with context:
-        watch_all([(watch, shown) for each, shown in pairs for watch in watches_on(each, seeds)], interrupted)
-    if interrupted.requested:
-        stop_gently([worker for each in started for worker in each.workers])
-    ended: list[Status] = []
-    for point, each in zip(points, started, strict=True):
-        statuses = [each.run.seed(seed).status() for seed in seeds]
-        report_failures(each.run, statuses, f" of {point.words}")
-        ended += statuses
-    stopped = sum(status.state == "stopped" for status in ended)
-    if stopped:
-        print(f"Stopped {number_of(stopped, 'worker')}; run the same command to continue.", file=sys.stderr)
-    return exit_code(ended)
+        begun = {f" of {point.words}": each for point, each in zip(points, started, strict=True)}
+        statuses = follow(begun, args.seeds, point_displays(console, points, len(args.seeds)), interrupted)
+        if stopped := sum(status.state == "stopped" for status in statuses):
+            print(f"Stopped {number_of(stopped, 'worker')}; run the same command to continue.", file=sys.stderr)
+        return started, exit_code(statuses)
 
 
 # Summary.
