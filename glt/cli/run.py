@@ -14,7 +14,6 @@ from glt.formats import as_typed, count, duration, file_size, fixed, listing
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from glt.jobs.devices import Wanted
     from glt.jobs.launcher import Started
     from glt.store import KnownRun
 
@@ -224,7 +223,7 @@ def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
     if seeds and args.detach:
         yield f"Started {found.path}, {listing(seeds)}; see it with: {as_typed('show', found.path)}"
     elif seeds:
-        yield f"{found.path}: {listing(seeds)}, {_cost(found, seeds, args.device)}"
+        yield f"{found.path}: {listing(seeds)}, {_cost(found, seeds, args)}"
     if started.finished:
         rounds = getattr(found.config, "rounds", 0)
         whole = f"{rounds} rounds" if rounds else "the pre-training"
@@ -266,7 +265,7 @@ def _conclusions(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:
             yield f"seed {seed.seed}: {layer.epochs} epochs, {lowest}"
 
 
-def _cost(run: KnownRun, seeds: Sequence[int], device: Wanted) -> str:
+def _cost(run: KnownRun, seeds: Sequence[int], args: Args) -> str:
     from glt.jobs.estimate import forecast
     from glt.store import Pretraining, Store, bundled_examples
 
@@ -274,6 +273,6 @@ def _cost(run: KnownRun, seeds: Sequence[int], device: Wanted) -> str:
         most, patience = count(run.config.epochs), count(run.config.patience)
         return f"at most {most} epochs, ends after {patience} without a lower loss"
     store = Store(run.path.parent)
-    expected = forecast(store, [run.config], seeds, [*store.runs(), *bundled_examples()], device)
+    expected = forecast(store, [run.config], seeds, [*store.runs(), *bundled_examples()], args.device)
     size = f"adds about {file_size(expected.size_bytes)}, needs about {file_size(expected.memory_bytes)} of memory"
     return size if expected.seconds is None else f"{size}, takes about {duration(expected.seconds)}"
