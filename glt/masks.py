@@ -176,18 +176,14 @@ class WeightMask:
         values = np.concatenate([scores[name].ravel() for name in self.keep])
         survivors = np.flatnonzero(flat)
         flat[survivors[lowest(values[survivors], count)]] = False
-        return self._split(flat)
+        parts = np.split(flat, np.cumsum([keep.size for keep in self.keep.values()])[:-1])
+        return WeightMask({n: p.reshape(k.shape) for (n, k), p in zip(self.keep.items(), parts, strict=True)})
 
     def within(self, other: WeightMask) -> bool:
         """Return whether every weight kept here is kept in `other` too (nesting)."""
         return self.keep.keys() == other.keep.keys() and all(
             bool((self.keep[name] <= other.keep[name]).all()) for name in self.keep
         )
-
-    def _split(self, flat: BoolArray) -> WeightMask:
-        ends = np.cumsum([keep.size for keep in self.keep.values()])[:-1]
-        parts = np.split(flat, ends)
-        return WeightMask({n: p.reshape(k.shape) for (n, k), p in zip(self.keep.items(), parts, strict=True)})
 
 
 @dataclass(frozen=True, eq=False)
