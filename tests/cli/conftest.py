@@ -14,7 +14,6 @@ import pytest
 from glt.jobs import stop
 from glt.store import Store
 
-ENGINE = Path(__file__).parents[1] / "fake_engine"
 # Seconds; a machine may have other things to do.
 PATIENCE = 1800
 SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
@@ -23,14 +22,6 @@ LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
 Glt = Callable[..., "subprocess.CompletedProcess[str]"]
 Begin = Callable[..., "subprocess.Popen[str]"]
 OnTerminal = Callable[..., tuple[int, str]]
-
-
-@pytest.fixture
-def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Have workers compute with the fake engine; `setenv` on the result slows it down or breaks it."""
-    monkeypatch.setenv("PYTHONPATH", str(ENGINE))
-    monkeypatch.setenv("FAKE_EPOCH", "0.02")
-    return monkeypatch
 
 
 @pytest.fixture
