@@ -260,7 +260,7 @@ def test_a_hidden_run_is_counted_and_listed_on_request(
     assert fresh.name[-8:] in capsys.readouterr().out
     assert main(["annotate", fresh.name, "--show"]) == 0
     assert main(["list"]) == 0
-    assert "hidden" not in capsys.readouterr().out
+    assert "(1 hidden" not in capsys.readouterr().out
 
 
 def test_all_is_taken_back_at_once_and_nothing_asked_shows(
