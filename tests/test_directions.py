@@ -22,30 +22,19 @@ FORBIDDEN = {
     "app": TRAINING | {"tests", "benchmarks", "examples"},
 }
 # A part of glt imports from its own floor and those before it.
-FLOORS = (
-    (
-        "errors",
-        "commands",
-        "formats",
-        "registry",
-        "seeds",
-        "user_path",
-        "verdicts",
-        "zip_files",
-        "config",
-        "masks",
-        "datasets",
-        "receptive_field",
-        "sparse",
-    ),
-    ("models", "training"),
-    ("methods", "pretraining"),
-    ("presets", "cost", "store", "removal_causes", "results_version"),
-    ("lottery", "ticket_file"),
-    ("jobs",),
-    ("reproduction", "doctor"),
-    ("cli", "__main__"),
-)
+FLOORS = [
+    floor.split()
+    for floor in (
+        "errors formats registry seeds user_path verdicts zip_files config masks datasets receptive_field sparse",
+        "models training",
+        "methods pretraining",
+        "presets cost store removal_causes results_version",
+        "lottery ticket_file",
+        "jobs",
+        "reproduction doctor",
+        "cli __main__",
+    )
+]
 FLOOR = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 
 
