@@ -301,8 +301,7 @@ def _exact(value: float) -> Decimal:
     return Decimal(int(value)) if float(value).is_integer() else Decimal(f"{value:.{DIGITS}g}")
 
 
-# Commands as people type them, and the environment of processes that the program starts of itself.
-
+# Commands.
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -27,6 +27,110 @@ LOOK_AGAIN = 0.3
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+# Following.
+
+
+class Interruption:
+    """Notes the first signal to stop; a second one interrupts at once."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    def __call__(self, *_: object) -> None:
+        """Handle a signal."""
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+
+@contextmanager
+def interruption() -> Iterator[Interruption]:
+    """Catch signals that ask a command to stop, within the context."""
+    caught = Interruption()
+    before = {number: signal.signal(number, caught) for number in SIGNALS}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def follow(
+    begun: Mapping[str, Started[Any]], seeds: Sequence[int], displays: Displays, interrupted: Interruption
+) -> list[Status]:
+    """Follow seeds until none is running or a signal arrives, which stops what was started; return their statuses.
+
+    Failed seeds are reported on standard error, with the reason and the log; the keys of `begun` say of which run they
+    are, where there are several.
+    """
+    context, shown = displays
+    watches: list[tuple[Watch, Display]] = []
+    for started, display in zip(begun.values(), shown, strict=True):
+        # Seeds are followed from their start, those that others started from now on.
+        whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
+        watches += [(Watch(started.run.seed(seed), whole.get(seed)), display) for seed in seeds]
+    with context:
+        while {watch.look(display).state for watch, display in watches} & {*ACTIVE} and not interrupted.requested:
+            time.sleep(LOOK_AGAIN)
+    if interrupted.requested:
+        _stop_gently([worker for started in begun.values() for worker in started.workers])
+    return [_ended(started.run.seed(seed), of) for of, started in begun.items() for seed in seeds]
+
+
+def _ended(seed: SeedFolder, of: str) -> Status:
+    status = seed.status()
+    if status.state in ("failed", "lost"):
+        why = f"{status.error} Log: {seed.log_path}" if seed.path.is_dir() else seed.gone
+        print(f"Seed {status.seed}{of} {status.state}: {why}", file=sys.stderr)
+    return status
+
+
+def exit_code(statuses: Sequence[Status]) -> int:
+    """Return the exit code for seeds of these states; active ones count as stopped."""
+    states = {status.state for status in statuses}
+    return FAILED if states & {"failed", "lost"} else STOPPED if states & {"stopped", *ACTIVE} else DONE
+
+
+def _stop_gently(workers: Sequence[Worker]) -> None:
+    """Stop workers after their epoch, or immediately on a second signal."""
+    if not workers:
+        return
+    print("Stopping after the current epoch; interrupt again to stop at once.", file=sys.stderr)
+    try:
+        stop_workers(workers, GRACE)
+    except KeyboardInterrupt:
+        stop_workers(workers, 0)
+
+
+@dataclass
+class Watch:
+    """One seed, and what was shown of it: its rounds, and its epochs up to an offset in their file (None: nothing)."""
+
+    seed: SeedFolder
+    rounds: int | None = None
+    offset: int | None = None
+
+    def look(self, display: Display) -> Status:
+        """Show what is new and return the status."""
+        status, latest = self.seed.status(), None
+        if isinstance(self.seed, SeedRun):
+            if display.shows_epochs:
+                offset = self.seed.event_file.end() if self.offset is None else self.offset
+                events, self.offset = self.seed.events(offset)
+                latest = events[-1] if events else None
+            records = self.seed.rounds()
+            for record in records[len(records) if self.rounds is None else self.rounds :]:
+                display.show_round(self.seed.seed, record)
+            self.rounds = max(self.rounds or 0, len(records))
+        display.show_status(self.seed.seed, status, latest)
+        return status
+
+
+def others_line(started: Started[Any]) -> str:
+    """Say which seeds are computed by another command, whose workers are never stopped here."""
+    return f"{started.run.name}, {listing(started.elsewhere)}: already running, started by another command."
+
+
 # Displays.
 
 
@@ -159,107 +263,3 @@ def _bars(console: Console, *more: str) -> Progress:
     fields = [TextColumn(f"{{task.fields[{name}]}}", markup=False) for name in ("doing", "score", *more)]
     percentage = TextColumn("{task.percentage:>3.0f} %")
     return Progress(TextColumn("{task.description}", markup=False), BarColumn(), percentage, *fields, console=console)
-
-
-# Following.
-
-
-@dataclass
-class Watch:
-    """One seed, and what was shown of it: its rounds, and its epochs up to an offset in their file (None: nothing)."""
-
-    seed: SeedFolder
-    rounds: int | None = None
-    offset: int | None = None
-
-    def look(self, display: Display) -> Status:
-        """Show what is new and return the status."""
-        status, latest = self.seed.status(), None
-        if isinstance(self.seed, SeedRun):
-            if display.shows_epochs:
-                offset = self.seed.event_file.end() if self.offset is None else self.offset
-                events, self.offset = self.seed.events(offset)
-                latest = events[-1] if events else None
-            records = self.seed.rounds()
-            for record in records[len(records) if self.rounds is None else self.rounds :]:
-                display.show_round(self.seed.seed, record)
-            self.rounds = max(self.rounds or 0, len(records))
-        display.show_status(self.seed.seed, status, latest)
-        return status
-
-
-def others_line(started: Started[Any]) -> str:
-    """Say which seeds are computed by another command, whose workers are never stopped here."""
-    return f"{started.run.name}, {listing(started.elsewhere)}: already running, started by another command."
-
-
-class Interruption:
-    """Notes the first signal to stop; a second one interrupts at once."""
-
-    def __init__(self) -> None:
-        self.requested = False
-
-    def __call__(self, *_: object) -> None:
-        """Handle a signal."""
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-
-
-@contextmanager
-def interruption() -> Iterator[Interruption]:
-    """Catch signals that ask a command to stop, within the context."""
-    caught = Interruption()
-    before = {number: signal.signal(number, caught) for number in SIGNALS}
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def follow(
-    begun: Mapping[str, Started[Any]], seeds: Sequence[int], displays: Displays, interrupted: Interruption
-) -> list[Status]:
-    """Follow seeds until none is running or a signal arrives, which stops what was started; return their statuses.
-
-    Failed seeds are reported on standard error, with the reason and the log; the keys of `begun` say of which run they
-    are, where there are several.
-    """
-    context, shown = displays
-    watches: list[tuple[Watch, Display]] = []
-    for started, display in zip(begun.values(), shown, strict=True):
-        # Seeds are followed from their start, those that others started from now on.
-        whole = {worker.seed_run.seed: worker.whole for worker in started.workers}
-        watches += [(Watch(started.run.seed(seed), whole.get(seed)), display) for seed in seeds]
-    with context:
-        while {watch.look(display).state for watch, display in watches} & {*ACTIVE} and not interrupted.requested:
-            time.sleep(LOOK_AGAIN)
-    if interrupted.requested:
-        _stop_gently([worker for started in begun.values() for worker in started.workers])
-    return [_ended(started.run.seed(seed), of) for of, started in begun.items() for seed in seeds]
-
-
-def _ended(seed: SeedFolder, of: str) -> Status:
-    status = seed.status()
-    if status.state in ("failed", "lost"):
-        why = f"{status.error} Log: {seed.log_path}" if seed.path.is_dir() else seed.gone
-        print(f"Seed {status.seed}{of} {status.state}: {why}", file=sys.stderr)
-    return status
-
-
-def exit_code(statuses: Sequence[Status]) -> int:
-    """Return the exit code for seeds of these states; active ones count as stopped."""
-    states = {status.state for status in statuses}
-    return FAILED if states & {"failed", "lost"} else STOPPED if states & {"stopped", *ACTIVE} else DONE
-
-
-def _stop_gently(workers: Sequence[Worker]) -> None:
-    """Stop workers after their epoch, or immediately on a second signal."""
-    if not workers:
-        return
-    print("Stopping after the current epoch; interrupt again to stop at once.", file=sys.stderr)
-    try:
-        stop_workers(workers, GRACE)
-    except KeyboardInterrupt:
-        stop_workers(workers, 0)
