@@ -70,7 +70,7 @@ AFTER = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something wrong with `path`; `then` says what `repair` does, or the user can do where it is None."""
+    """Something wrong with `path`; `then` says what `repair` does, or the user can do."""
 
     path: Path
     wrong: str
@@ -91,7 +91,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Examined:
-    """The findings in a run's folder (`run` is None if it cannot be opened), or beside the runs of a store."""
+    """The findings in a run's folder, or beside the runs of a store."""
 
     folder: Path
     findings: tuple[Finding, ...]
@@ -101,7 +101,7 @@ class Examined:
 
 
 def examine_store(store: Store) -> Iterator[Examined]:
-    """Examine each run of a store, by name, then the files beside them; raises StoreError if it is no store."""
+    """Examine each run of a store, then the files beside them."""
     root = store.root
     if root.exists() and not root.is_dir():
         raise StoreError(f"{root} is not a folder, so it is not a store: name one with --store or GLT_STORE.")

@@ -51,7 +51,7 @@ def machine(store: Store) -> Machine:
 
 
 def packages(pins: Path) -> tuple[list[str], str]:
-    """Return the missing packages of `pins` (requirements.txt; else of the program), and a line on all of them."""
+    """Return the missing packages of `pins` (else of the program), and a line on all."""
     pinned = list(_required(pins))
     missing: list[str] = []
     others: list[str] = []

@@ -28,7 +28,7 @@ class Repaired:
 
 
 def repair(examined: Examined) -> Repaired:
-    """Repair findings that still hold once the locks are taken; raises StoreError if that is impossible."""
+    """Repair the findings that still hold once the locks are taken."""
     aside = Aside(examined.folder, ASIDE_OF_STORE if examined.is_store else paths.ASIDE)
     able = [finding for finding in examined.findings if finding.repair is not None]
     if not able:

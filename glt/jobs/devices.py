@@ -27,11 +27,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 
 
 def read_device(text: str) -> str:
-    """Return a device's name; raise ConfigError if it is none (whether present or not).
-
-    >>> read_device(" cuda:1 ")
-    'cuda:1'
-    """
+    """Return a device's name; raise ConfigError if it is none (whether present or not)."""
     name = text.strip()
     if not NAME.fullmatch(name):
         raise ConfigError(f"{quoted(name)} is not a device: use cpu, cuda, or one of several as cuda:0, cuda:1.")

@@ -23,10 +23,7 @@ PACKAGES = ("numpy", "scipy", "torch", "torch-geometric", "safetensors")
 
 
 def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str, source: Source | None = None) -> None:
-    """Write a new seed's environment.json; on a resume add versions, threads and code that differ.
-
-    Raises JobError if the data set, or the pre-training it starts from, has changed.
-    """
+    """Write a new seed's environment.json; on a resume add what differs, and refuse changed data."""
     recorded = seed_run.environment()
     versions = current_versions()
     if not recorded:
@@ -96,7 +93,7 @@ def sources_digest(folder: Path) -> str:
 
 
 def git_state(sources: Path) -> dict[str, Any]:
-    """Return the commit of the sources' own repository, and whether they were edited since; None without one."""
+    """Return the commit of the sources' own repository, and whether they were edited since."""
     root = sources.parent
     revision = _git(root, "rev-parse", "HEAD") if (root / ".git").exists() else None
     if not revision:

@@ -86,17 +86,13 @@ def forecast(
 
 
 def epochs_of(config: RunConfig, round: int) -> int:
-    """Return the epochs of `round`: its search (not in round 0) and its retraining.
-
-    >>> epochs_of(RunConfig(epochs=200, retrain_epochs=100), 0), epochs_of(RunConfig(retrain_epochs=100), 3)
-    (100, 300)
-    """
+    """Return the epochs of `round`: its search (not in round 0) and its retraining."""
     search = METHODS.get(config.method).search_epochs(config) if round else 0
     return search + config.retrain_epochs
 
 
 class Growth:
-    """The bytes that rounds of one seed add to a store, from its pruning rates: tensors, lines."""
+    """The bytes that rounds of one seed add to a store."""
 
     def __init__(self, config: RunConfig) -> None:
         spec = DATASETS.get(config.dataset)
@@ -144,11 +140,7 @@ def pace(config: RunConfig, timed: Iterable[Run]) -> Pace | None:
 
 
 def side_by_side(spans: Iterable[float], cores: int) -> float:
-    """Return when the last of some workers ends if `cores` of them run at a time.
-
-    >>> side_by_side([10, 10, 10], 2)
-    20.0
-    """
+    """Return when the last of some workers ends if `cores` of them run at a time."""
     ends = [0.0] * cores
     for span in spans:
         heapq.heapreplace(ends, ends[0] + span)

@@ -42,7 +42,7 @@ RunT = TypeVar("RunT", bound=AnyRun)
 
 @dataclass(frozen=True)
 class Worker:
-    """A started worker: its seed, the status that names its process, and the rounds (or result) whole before."""
+    """A started worker: its seed, its status, and the parts whole before."""
 
     seed_run: SeedFolder
     status: Status
@@ -51,11 +51,7 @@ class Worker:
 
 @dataclass(frozen=True)
 class Started(Generic[RunT]):
-    """The outcome of starting some seeds; each is in one of three groups.
-
-    `workers` were started by this call, `finished` seeds lack nothing, `elsewhere` are computed by workers that others
-    started.
-    """
+    """Seeds started by this call, seeds that lack nothing, and seeds of other workers."""
 
     run: RunT
     workers: tuple[Worker, ...] = ()
@@ -186,17 +182,12 @@ def resume(
 
 
 def _asked(run: AnyRun, seeds: Sequence[int] | None) -> list[int]:
-    """Return all seeds of a run, or those asked for; raises StoreError for one that does not exist."""
+    """Return all seeds of a run, or those asked for, which must exist."""
     return run.seeds() if seeds is None else [run.existing_seed(seed).seed for seed in seeds]
 
 
 def not_started(each: Started[Any]) -> str:
-    """Say which seeds were not started and why; "" if all were.
-
-    >>> from types import SimpleNamespace
-    >>> not_started(SimpleNamespace(elsewhere=(1,), finished=(0, 2)))
-    'seed 1 is already running, seeds 0, 2 are already complete'
-    """
+    """Say which seeds were not started and why; "" if all were."""
     groups = ((each.elsewhere, "running"), (each.finished, "complete"))
     words = (f"{listing(seeds)} {'is' if len(seeds) == 1 else 'are'} already {what}" for seeds, what in groups if seeds)
     return ", ".join(words)
@@ -265,10 +256,7 @@ def _lock(seed_run: SeedFolder, leave_busy: bool) -> int | None:
 
 
 def spawn(store: Store, seed_run: SeedFolder, settings: Settings, lock: int, tied: bool) -> Status:
-    """Start a seed's worker and hand it the seed's lock (a descriptor); return its status, "queued".
-
-    `tied` workers end with the caller.
-    """
+    """Start a seed's worker and hand it the seed's `lock`, a descriptor; return its status."""
     queued_at = time.time()
     ticket, ticket_lock = join_line(line_of(store.queue_folder(), settings.device), queued_at)
     try:
@@ -335,7 +323,7 @@ def stop(run: AnyRun, seeds: Sequence[int] | None = None, grace: float = GRACE) 
 
 
 def stop_workers(workers: Sequence[Worker], grace: float = GRACE) -> None:
-    """Stop only these workers, the last first, so that waiting ones do not begin meanwhile."""
+    """Stop only these workers, the last first, so that waiting ones do not begin."""
     asked = [(worker.seed_run, worker.status) for worker in reversed(workers)]
     for _, status in asked:
         _signal(status, signal.SIGTERM)

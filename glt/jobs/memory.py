@@ -102,8 +102,7 @@ def check_memory(
 ) -> None:
     """Raise JobError if the workers that can begin at once do not fit into available memory.
 
-    Workers that wait check again when they begin. CUDA memory is checked only then, by the worker, because asking takes
-    some of it.
+    Waiting workers, and those on CUDA (asking takes memory), are checked by `check_worker` when they begin.
     """
     needs = [needed_bytes(config) for config in lacking(store, configs, seeds)]
     slots = min(len(needs), slot_count(threads or 1) - working(store.queue_path))

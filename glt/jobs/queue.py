@@ -86,7 +86,7 @@ def place_in_line(line: Path, queued_at: float) -> int | None:
 
 
 def wait_for_slot(folder: Path, ticket: Path, slots: int, should_stop: Callable[[], bool]) -> int | None:
-    """Wait in line for a slot and give up the ticket; return the slot's descriptor, None if `should_stop`."""
+    """Wait in line for a slot; return its descriptor, None if `should_stop`."""
     try:
         while not should_stop():
             earlier = (other for other in sorted(folder.glob(f"*{TICKET}")) if other.name < ticket.name)
@@ -149,7 +149,7 @@ SOURCE_LOOK_AGAIN = 1.0
 
 
 def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
-    """Raise a StudioError if a run these seeds need is missing, unsuitable or neither finished nor running."""
+    """Raise a StudioError if a run these seeds need is missing or will not finish."""
 
     def expected(name: str) -> OtherRun:
         run = store.find(name, run_name(config))
@@ -180,10 +180,7 @@ def awaited(store: Store, config: RunConfig, seed: int) -> str | None:
 
 
 def wait_for_sources(seed_run: SeedRun, queue: Path, ticket: Path, should_stop: Callable[[], bool]) -> Path | None:
-    """Wait until what a seed needs is done; return its ticket, None if `should_stop` says so.
-
-    While waiting it has no ticket, so that it does not block others. Raises a StudioError if what it needs ended early.
-    """
+    """Wait until what a seed needs is done; return its ticket, None if `should_stop`."""
     store, config, seed = Store.around(seed_run), seed_run.config, seed_run.seed
     has_waited = awaited(store, config, seed) is not None
     if has_waited:

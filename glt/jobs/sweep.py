@@ -36,11 +36,7 @@ class Point:
 
 
 def read_grid(fields: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Read settings and their listed values; raise ConfigError for none, empty or repeated ones.
-
-    >>> read_grid([("p_graph", ".05, .10"), ("hidden", "16")])
-    {'p_graph': ('.05', '.10'), 'hidden': ('16',)}
-    """
+    """Read settings and their listed values; raise ConfigError for none, empty or repeated ones."""
     grid: dict[str, tuple[str, ...]] = {}
     for name, text in fields:
         if name in grid:
@@ -93,7 +89,7 @@ def start_all(
     threads: int | None = None,
     tied: bool = False,
 ) -> list[Started[Run]]:
-    """Start `seeds` of every config as `glt.jobs.start`, all or none; busy seeds are left alone."""
+    """Start `seeds` of every config as `glt.jobs.start`, all or none."""
     for config in configs:
         check(store, config, seeds, device, threads)
     check_room(store, configs, seeds)

@@ -253,7 +253,7 @@ def say(words: str) -> None:
 
 
 def keep_freed_memory() -> bool:
-    """Tell glibc to keep freed blocks, which saves thousands of page faults per epoch; False elsewhere."""
+    """Have glibc keep freed blocks, which saves page faults; False elsewhere."""
     if not sys.platform.startswith("linux"):
         return False
     library = ctypes.CDLL(None)

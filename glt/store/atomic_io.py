@@ -94,7 +94,7 @@ def clear_unfinished(path: Path) -> None:
 
 
 def overwrite_file(path: Path, content: bytes) -> None:
-    """Overwrite a file in place, which works on a full disk but may leave half of it when killed."""
+    """Overwrite a file in place, which works on a full disk; a kill may leave half."""
     with writing(path), _opened(path, os.O_WRONLY) as descriptor:
         os.pwrite(descriptor, content, 0)
         os.ftruncate(descriptor, len(content))
@@ -198,10 +198,9 @@ def check_schema(path: Path, document: Any) -> None:
 
 
 def whole_lines(path: Path, offset: int = 0) -> tuple[list[bytes], int]:
-    """Return the lines of `path` from byte `offset` to its last newline, and the offset after it.
+    """Return the lines of `path` (none if missing) from byte `offset` to its last newline, and the offset after it.
 
-    A missing file has no lines. If `offset` is no longer the start of a line, because a resume cut the file, reading
-    starts at the beginning.
+    Reading starts at the beginning if `offset` is no longer the start of a line, because a resume cut the file.
     """
     # A symbolic link that leads nowhere is no missing file, but one that cannot be read.
     if not os.path.lexists(path):

@@ -27,7 +27,7 @@ HEAD = b'{"crc32":"00000000",'
 
 
 class RoundChecksum(Record):
-    """Checksums of a round's record and events (bytes `start` to `end`); round 0 also names theta_0 and run/seed."""
+    """Checksums of a round; `start` and `end` are bytes of events.jsonl."""
 
     round: int = Field(ge=0)
     record: str
@@ -40,7 +40,7 @@ class RoundChecksum(Record):
 
 
 def checksums_in(folder: Path) -> list[RoundChecksum]:
-    """Return the (shared) checksums of a seed's rounds 0, 1, ...; raises StoreError for a damaged line."""
+    """Return the checksums of a seed's rounds; raises StoreError for a damaged line."""
     return _known(folder / paths.CHECKSUMS)
 
 
@@ -65,7 +65,7 @@ def cut_checksums(folder: Path, rounds: int) -> None:
 
 
 def check_records(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes]) -> None:
-    """Raise StoreError if lines of rounds.jsonl differ from those written; read `known` before the lines."""
+    """Raise StoreError if rounds.jsonl differs from what was written; read `known` first."""
     for number, (line, written) in enumerate(zip(lines, known, strict=False)):
         if not is_record(line, written):
             raise StoreError(f"{path} is damaged in line {number + 1} (wrong checksum): {SEE_DOCTOR}.")
@@ -104,7 +104,7 @@ def is_record(line: bytes, written: RoundChecksum) -> bool:
 
 
 def check_events(path: Path, known: Sequence[RoundChecksum], lines: Sequence[bytes], offset: int) -> None:
-    """Raise StoreError if whole rounds in lines of events.jsonl, from byte `offset` on, differ from those written."""
+    """Raise StoreError if whole rounds from byte `offset` on differ from those written."""
     content = b"\n".join([*lines, b""])
     for written in known:
         if written.start >= offset:
@@ -126,11 +126,7 @@ def part_of(path: Path, start: int, end: int) -> bytes:
 
 
 def without_seconds(line: bytes) -> bytes:
-    """Return a line of rounds.jsonl without its seconds.
-
-    >>> without_seconds(b'{"round":1,"seconds":2.5,"test":0.8}')
-    b'{"round":1,"test":0.8}'
-    """
+    """Return a line of rounds.jsonl without its seconds, which depend on when it was computed."""
     start = line.find(SECONDS)
     return line if start < 0 else line[:start] + line[line.find(b",", start) + 1 :]
 
@@ -155,7 +151,7 @@ def _computed(folder: Path, number: int, start: int) -> RoundChecksum:
 
 
 def event_sizes(path: Path, round: int, start: int = 0) -> tuple[int, list[int]]:
-    """Return the bytes from `start` on of rounds before `round`, and the bytes of each whole line of it."""
+    """Return the bytes of earlier rounds, and of each whole line of `round`."""
     before, sizes = 0, list[int]()
     for line in whole_lines(path, start)[0]:
         number = round_of_event(line)

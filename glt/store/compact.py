@@ -94,10 +94,7 @@ class CompactMasks:
 
     @classmethod
     def read(cls, path: Path, weights: bool = True) -> CompactMasks:
-        """Read a file made by `write`; without `weights`, most of the file is skipped.
-
-        Raises StoreError for a missing, damaged, newer or too large file.
-        """
+        """Read a file made by `write`; without `weights`, most of it is skipped."""
         with reading(path, REMEDY):
             check_regular(path, MOST_BYTES)
             try:
@@ -156,11 +153,7 @@ def encode(planes: BoolArray) -> Bytes:
 
 
 def decode(coded: Bytes, round: int, shape: tuple[int, ...]) -> BoolArray:
-    """Return the mask of `round` from what `encode` made.
-
-    >>> decode(np.array([0, 1, 2], dtype=np.uint8), 1, (3,)).tolist()
-    [True, False, True]
-    """
+    """Return the mask of `round` from what `encode` made."""
     if coded.ndim == 1:
         nested: BoolArray = (coded == 0) | (coded > round)
         return nested.reshape(shape)

@@ -91,8 +91,7 @@ class EventFile:
     def events(self, offset: int = 0) -> tuple[list[Event], int]:
         """Return the events from byte `offset` to the last whole line, and the next offset.
 
-        If a resume cut the file and `offset` is no longer the start of a line, reading starts at the beginning; a later
-        event of the same round, stage and epoch replaces the earlier one.
+        If a resume cut the file, all are returned: a later event of a round, stage and epoch replaces the earlier.
         """
         known = checksums_in(self.path.parent)
         lines, end = whole_lines(self.path, offset)
@@ -112,7 +111,7 @@ class EventFile:
         return found
 
     def epochs(self, round: int, offset: int = 0) -> tuple[Epochs, int]:
-        """Return the epochs of a round, from byte `offset` if known, and the next offset; StoreError if damaged."""
+        """Return the epochs of a round, from byte `offset` if known, and the next offset."""
         known = checksums_in(self.path.parent)[round : round + 1]
         with self._opened() as file:
             end = _end(file)

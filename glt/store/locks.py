@@ -38,11 +38,7 @@ _owned: set[Path] = set()
 
 
 def take_lock(path: Path, patience: float = PATIENCE) -> int:
-    """Lock `path` and return the open descriptor.
-
-    Raises InUse after trying for `patience` seconds (0 tries once), StoreError if the file cannot be written or its
-    file system has no locks.
-    """
+    """Lock `path` and return the descriptor; raises InUse after `patience` seconds."""
     with writing(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     deadline = time.monotonic() + patience
@@ -205,7 +201,7 @@ def named_process(pid: int | None = None) -> dict[str, Any]:
 
 
 def process_mark(pid: int) -> str | None:
-    """Return boot and time since boot of a process, which no clock change affects; None off Linux."""
+    """Return boot and time since boot, which no clock change affects; None off Linux."""
     try:
         boot = BOOT_ID.read_text().strip()
     except OSError:

@@ -27,7 +27,7 @@ EVENTS_CHECKSUM = "events_crc32"
 
 @dataclass(frozen=True, eq=False)
 class FirstLayer:
-    """Result of a pre-training: a weight [F, H], its checksum, epoch, loss, number of epochs, hash of the graph."""
+    """Result of a pre-training: a weight [F, H], its checksum, loss and graph."""
 
     weight: Floats
     sha256: str

@@ -32,7 +32,7 @@ class Record(BaseModel):
 
 
 class RoundRecord(Record):
-    """One finished round; sparsities, kept edges and scores are fractions, MACs are counts, empty notes not written."""
+    """One finished round; sparsities, kept edges and scores are fractions, MACs are counts."""
 
     round: int = Field(ge=0)
     graph_sparsity: float
@@ -101,7 +101,7 @@ class Epoch(Record):
 
 
 class Progress(Record):
-    """Where a worker is (a pre-training at round 0 of 0), and the fraction of the whole seed that is done."""
+    """Where a worker is, and the fraction of the whole seed that is done."""
 
     round: int
     rounds: int

@@ -30,7 +30,7 @@ from glt.store.tensors import read_masks, read_tensors, read_weights, write_tens
 
 
 class Aside:
-    """A folder `root`/`name`/TIME, made at the first move, that keeps what is moved away in its relative place."""
+    """A folder that keeps what is moved away, made at the first move."""
 
     def __init__(self, root: Path, name: str = paths.ASIDE) -> None:
         self._root = root
@@ -38,7 +38,7 @@ class Aside:
         self.folder: Path | None = None
 
     def move(self, path: Path) -> Path:
-        """Move a file, folder or link (not its target) and return its new place; a missing one is fine."""
+        """Move a file, folder or link (not its target) and return its new place."""
         place = self._place(path)
         with writing(path), suppress(FileNotFoundError):
             path.rename(place)
@@ -234,11 +234,7 @@ def checksums_or_none(folder: Path) -> list[RoundChecksum]:
 
 
 def name_rounds(first: int, finished: int) -> str:
-    """Name the rounds from `first` up to, excluding, `finished`.
-
-    >>> name_rounds(2, 3), name_rounds(2, 5)
-    ('round 2', 'rounds 2 to 4')
-    """
+    """Name the rounds from `first` up to, excluding, `finished`."""
     return f"round {first}" if first == finished - 1 else f"rounds {first} to {finished - 1}"
 
 

@@ -171,7 +171,7 @@ class Run(RunFolder[SeedRun]):
 
 
 def read_config(path: Path) -> RunConfig:
-    """Return the configuration in a run's folder, or in a file like config.json; raises StoreError if damaged."""
+    """Return the configuration in a run's folder, or in a file like config.json."""
     remedy = REMEDY if path.is_dir() else "name the config.json of a run, or its folder"
     file = path / paths.CONFIG if path.is_dir() else path
     return Run.read_settings(file, read_document(file, remedy), remedy)
@@ -212,11 +212,7 @@ def write_config(folder: Path, config: Configuration, kind: str = RUN) -> None:
 
 
 def run_name(config: Configuration) -> str:
-    """Return "<dataset>-<task>-<model>-<method>-<hash8>"; raises ConfigError for an unknown method.
-
-    >>> run_name(RunConfig()).rsplit("-", 1)[0]
-    'cora-node-gcn-ugs'
-    """
+    """Return "<dataset>-<task>-<model>-<method>-<hash8>"; raises ConfigError for an unknown method."""
     parts = (config.dataset, config.task, config.model, config.method)
     for part in parts:
         if not PART.fullmatch(part) or part.startswith("."):

@@ -83,7 +83,7 @@ class SeedFolder(ABC):
 
     @abstractmethod
     def drop_unfinished(self, aside: Aside | None = None) -> int:
-        """Clear unfinished parts, move damaged files to `aside` (default: in the run), return how many are whole."""
+        """Clear unfinished parts, move damaged files to `aside`, return how many are whole."""
 
     def _move_unusable(self, aside: Aside | None) -> Aside:
         """Move files that cannot be opened, and a damaged environment.json, aside; return where."""
@@ -106,11 +106,7 @@ class SeedFolder(ABC):
         return (self.path / paths.STATUS).exists() or self.is_complete()
 
     def status(self) -> Status:
-        """Return the worker's state; "lost" if it should be running but its process has ended.
-
-        A done seed whose run was extended is "stopped". Without a readable status file, the state follows from the
-        other files.
-        """
+        """Return the worker's state: "lost" if its process has ended, "stopped" if the run was extended."""
         path = paths.inside(self.path, paths.STATUS)
         try:
             status = concluded(_written_status(path), self.lock_path)
@@ -149,7 +145,7 @@ class SeedFolder(ABC):
             return {}
 
     def data_hash(self) -> str | None:
-        """Return the content hash of the data set the computation began with, as today's version makes it, if known."""
+        """Return today's content hash of the data set the computation began with."""
         known = self.known_environment().get("data_hash")
         return current_hash(known) if isinstance(known, str) else None
 
@@ -164,7 +160,7 @@ class SeedFolder(ABC):
         atomic_io.make_folder(self.path)
 
     def write_status(self, status: Status) -> None:
-        """Replace the status; on a full disk it is overwritten, so that the error can still be reported."""
+        """Replace the status; on a full disk it is overwritten."""
         self._writing()
         path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
         try:
@@ -266,11 +262,11 @@ class SeedRun(SeedFolder):
         return tensors.read_edge_scores(self._masks_file(round))
 
     def holds_ranks(self, round: int) -> bool:
-        """Say whether the edge scores of a round are ranks in [0, 1) with 256 steps, as in examples and large masks."""
+        """Say whether edge scores are ranks in [0, 1), as in examples and large masks."""
         return self.is_example or tensors.holds_ranks(self._masks_file(round))
 
     def weights(self, round: int) -> dict[str, Floats]:
-        """Return all tensors at the best-validation epoch of `round`, zeros where pruned; StoreError for examples."""
+        """Return all tensors at the best-validation epoch of `round`, zeros where pruned."""
         self._refuse_for_example("weights")
         return tensors.read_weights(paths.weights_file(self.path, round), self.masks(round))
 
@@ -320,7 +316,7 @@ class SeedRun(SeedFolder):
     # Writing, by the worker only
 
     def write_init(self, theta0: Mapping[str, NDArray[Any]]) -> None:
-        """Write theta_0 once; raises StoreError if the seed began with a different one, as far as known."""
+        """Write theta_0 once; raises StoreError if the seed began with a different one."""
         self._writing()
         arrays = {name: np.asarray(values, dtype=np.float32) for name, values in theta0.items()}
         if self.has_theta0():

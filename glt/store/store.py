@@ -41,11 +41,7 @@ from glt.user_path import user_path
 
 
 def sources_of(config: RunConfig) -> list[str]:
-    """Return the names of the runs that a run of this config needs, mostly none.
-
-    >>> sources_of(RunConfig(options={"pretraining": "cora-node-gcn-graphcl-00000000"}))
-    ['cora-node-gcn-graphcl-00000000']
-    """
+    """Return the names of the runs that a run of this config needs, mostly none."""
     named = (METHODS.get(config.method).reads(config), pretraining_of(config))
     return list(dict.fromkeys(name for name in named if name is not None))
 
@@ -192,7 +188,7 @@ class Store:
         return self.contents().damaged
 
     def find(self, name: str, asking: str = "") -> Run:
-        """Return a run by name, "examples/NAME" or path; raises StoreError with similar names, but not `asking`."""
+        """Return a run by name, "examples/NAME" or path; errors suggest similar names."""
         return self._found(Run.open, name, asking)
 
     def find_pretraining(self, name: str, asking: str = "") -> Pretraining:
@@ -204,7 +200,7 @@ class Store:
         return self._found(open_folder, name)
 
     def create(self, config: RunConfig) -> Run:
-        """Return the run with `config`, made if new, extended if longer; raises StoreError if that is impossible."""
+        """Return the run with `config`, made if new, extended if longer."""
         run = Run.open(self._made(config, RUN))
         if run.is_example or config.rounds <= run.config.rounds:
             return run
@@ -247,10 +243,7 @@ class Store:
         return [paths.inside(self.root, name) for name in names]
 
     def move_to_trash(self, folder: Path) -> None:
-        """Move a run's folder to the trash, even if it cannot be opened.
-
-        Raises StoreError if it is running, not in this store, a symbolic link, or needed by an incomplete run.
-        """
+        """Move a run's folder to the trash, unless it runs or another run needs it."""
         self._writing()
         is_in_store = folder.parent.resolve() == self.root.resolve()
         if not is_in_store and paths.is_in_examples(folder):
@@ -423,7 +416,7 @@ def example_names() -> list[str]:
 
 
 def bundled_examples(folder: Path | None = None, annotated_in: Path | None = None) -> list[Run]:
-    """Return the example runs in a folder (default: the program's), annotated in the store at `annotated_in`."""
+    """Return the example runs in a folder, annotated in the store at `annotated_in`."""
     return [_bundled(run, annotated_in) for run in Store(folder or paths.EXAMPLES, writable=False).runs()]
 
 
