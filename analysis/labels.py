@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from analysis.style import palette
 from glt.config import RunConfig
 from glt.datasets import DATASETS
+from glt.formats import inside
 from glt.jobs.sweep import value_words
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.presets import all_options
-from glt.pretraining.config import PRETRAINING
+from glt.pretraining.augmentations import AUGMENTATIONS
+from glt.pretraining.config import PRETRAINING, PretrainConfig
 from glt.registry import Registry
 from glt.store import AnyRun, Run, annotations_of
 from glt.training.tasks import TASKS, metric_of
@@ -140,6 +142,13 @@ def with_titles(labels: Mapping[str, str], runs: Iterable[AnyRun]) -> dict[str, 
 def short_title(run: Run) -> str:
     """Return a short label of a run: its title, else its method."""
     return run.annotation.title or palette.label(run.config.method)
+
+
+def pretraining_title(config: PretrainConfig) -> str:
+    """Return a pre-training's title: GraphCL, data set, task if not the default, augmentation, width."""
+    links = ", link prediction" if config.task == "link" else ""
+    augmentation = inside(AUGMENTATIONS.get(config.augmentation).label)
+    return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {augmentation} · {config.hidden} wide"
 
 
 def own_styles(table: pd.DataFrame) -> dict[str, palette.Style]:

@@ -45,7 +45,7 @@ def main() -> None:
     # The first session of a server opens before the patches apply.
     streamlit_patches.require_own_origin()
     pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
-    url_state.register_pages(pages)
+    url_state.PAGES.update(pages)
     # Streamlit serves a default page at the bare address only, so no real page is the default.
     bare = st.Page(lambda: url_state.go(FIRST), title="GLT Studio", url_path="start", default=True, visibility="hidden")
     chosen = st.navigation([bare, *pages.values()], position="top")

@@ -70,12 +70,12 @@ def patch_origins() -> None:
 
     Upstream: Streamlit accepts every origin whose host is local, whatever its port.
     """
-    if _origin_allowed is not None:
-        setattr(starlette_websocket, "_is_origin_allowed", _is_allowed)  # noqa: B010  (private, so no plain assignment)
+    if (allowed := _origin_allowed) is not None:
 
+        def both(origin: str | None, host: str | None) -> bool:
+            return allowed(origin, host) and is_own_origin(origin, host)
 
-def _is_allowed(origin: str | None, host: str | None) -> bool:
-    return _origin_allowed is not None and _origin_allowed(origin, host) and is_own_origin(origin, host)
+        setattr(starlette_websocket, "_is_origin_allowed", both)  # noqa: B010  (private, so no plain assignment)
 
 
 def patch_message_queue() -> None:
@@ -177,11 +177,12 @@ def missing_protection() -> list[str]:
     An option on the command line or in an environment variable (`STREAMLIT_SERVER_ADDRESS`) is a choice and stays.
     Settings files of other folders do not count: they may be meant for another app.
     """
-    return [option for option in OPTIONS if not _is_set(config.get_where_defined(option))]
-
-
-def _is_set(source: str) -> bool:
-    return source in _GIVEN or (Path(source).is_absolute() and Path(source).resolve() == SETTINGS)
+    sources = {option: config.get_where_defined(option) for option in OPTIONS}
+    return [
+        option
+        for option, source in sources.items()
+        if source not in _GIVEN and not (Path(source).is_absolute() and Path(source).resolve() == SETTINGS)
+    ]
 
 
 # Relative to the page's own script, wherever that is served.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,15 +25,6 @@ def is_first_start() -> bool:
     except StudioError:
         return False
     return bool(catalog.examples) and not catalog.own
-
-
-def remember_end() -> None:
-    """Mark the tour as ended for later starts, if the file can be written."""
-    try:
-        make_folder(ended_file().parent)
-        replace_file(ended_file(), b"Delete this file to show the guided tour at the next first start.\n")
-    except StudioError:
-        return
 
 
 def ended_file() -> Path:
@@ -156,4 +148,7 @@ def end() -> None:
     st.session_state[_RUNNING] = False
     url_state.drop(PARAMETER)
     st.query_params.pop(PARAMETER, None)
-    remember_end()
+    # A folder that cannot be written shows the tour again at the next first start.
+    with suppress(StudioError):
+        make_folder(ended_file().parent)
+        replace_file(ended_file(), b"Delete this file to show the guided tour at the next first start.\n")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from glt.store import bundled_examples
-from tests.app.starts import started
+from tests.opening import started
 
 ROOT = Path(__file__).parents[1]
 # What a checkout holds that is made on the machine.

@@ -33,8 +33,7 @@ from glt.user_path import cache_folder, data_root, state_folder, user_path
 from tests.app.conftest import make_run as make_run  # noqa: PLC0414 - the app's fixtures
 from tests.app.conftest import open_page as open_page  # noqa: PLC0414
 from tests.app.conftest import store as store  # noqa: PLC0414
-from tests.app.starts import started
-from tests.opening import load_settings
+from tests.opening import load_settings, started
 
 EXAMPLE = next(path.name for path in sorted(EXAMPLES.iterdir()) if path.name.startswith("cora-node-gcn-ugs"))
 HERE = f"--store={EXAMPLES}"

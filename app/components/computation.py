@@ -120,7 +120,7 @@ def panel(key: str, arguments: Sequence[str], what: str, seconds: float) -> None
 
     `key` names the result, so that all tabs share one computation; `seconds` is the expected time.
     """
-    at_work = known(key)
+    at_work = _computations().get(key)
     with st.container(key="computing", border=True, horizontal_alignment="center", gap="small"):
         if at_work is not None and at_work.is_running:
             watch(at_work, key, what, seconds)
@@ -157,7 +157,7 @@ class Task:
 
 def ask(key: str, task: Task, begin: Callable[[], Computation]) -> Computation | None:
     """Offer a task, show its progress, and return its computation once it has ended."""
-    at_work = known(key)
+    at_work = _computations().get(key)
     if at_work is not None and at_work.is_running:
         watch(at_work, key, task.what, task.expected)
         return None
@@ -180,11 +180,6 @@ def start(key: str, computation: Computation) -> NoReturn:
     st.rerun()
 
 
-def known(key: str) -> Computation | None:
-    """Return the computation under a key, running or ended."""
-    return _computations().get(key)
-
-
 def watch(computation: Computation, key: str, what: str, expected: float) -> None:
     """Show progress, and rerun the page at the end; `key` names the widgets."""
     st.fragment(_watch, run_every=SECONDS_BETWEEN_LOOKS)(computation, key, what, expected)
@@ -204,11 +199,9 @@ def _watch(computation: Computation, key: str, what: str, expected: float) -> No
 
 @st.cache_resource(show_spinner=False)
 def _computations() -> dict[str, Computation]:
-    """Return the computations of all sessions by key."""
     return {}
 
 
 @st.cache_resource(show_spinner=False)
 def _durations() -> dict[str, float]:
-    """Return the seconds of the last task of each kind."""
     return {}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
 
 from app.components import url_state
 from app.components.frame import plain
-from glt import formats
 from glt.errors import brief
 from glt.store.paths import EXAMPLES_PREFIX
 
@@ -18,89 +18,49 @@ UNKNOWN = ":material/link_off:"
 MOST_SAID = 5
 # Digits of a seed, round, epoch or width.
 MOST_DIGITS = 9
-# Nouns for parameters whose label does not fit a sentence.
-NOUNS = {
-    "also": "other round",
-    "at": "pairing",
-    "augmentation": "augmentation",
-    "axis": "axis",
-    "beside": "run to compare with",
-    "by": "grouping",
-    "columns": "width",
-    "elements": "elements",
-    "engine": "engine",
-    "experiment": "experiment",
-    "figures": "panel",
-    "macs": "count of MACs",
-    "of_file": "view",
-    "on": "data set and task",
-    "other": "second run",
-    "over": "axis",
-    "precision": "precision",
-    "rank": "order",
-    "scale": "scale",
-    "score": "test score",
-    "section": "section",
-    "seed": "seed",
-    "size": "number of nodes",
-    "source": "run of the masks",
-    "to": "neighbour",
-    "whose": "panel",
-}
 
 
 def select(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
     """Choose one of `options` (value -> words) from a list."""
-    _settle_one(name, label, options, default)
-    value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
-    url_state.keep(name, [value])
-    return value
+    return _one(st.selectbox, name, label, options, default, format_func=options.__getitem__, **looks)
 
 
 def segments(name: str, label: str, options: Mapping[str, str], default: str | None = None, **looks: Any) -> str:
     """Choose one of a few `options` (value -> words) side by side."""
-    _settle_one(name, label, options, default)
     # Streamlit reads these labels as Markdown, and a run may have any title.
     words = {option: plain(text) for option, text in options.items()}
-    value = st.segmented_control(label, list(options), format_func=words.__getitem__, key=name, required=True, **looks)
-    url_state.keep(name, [str(value)])
-    return str(value)
+    choose = partial(st.segmented_control, required=True)
+    return _one(choose, name, label, options, default, format_func=words.__getitem__, **looks)
 
 
-def contents(
-    name: str, label: str, options: Mapping[str, str], default: str, captions: Mapping[str, str], **looks: Any
-) -> str:
+def contents(name: str, label: str, options: Mapping[str, str], default: str, captions: Mapping[str, str]) -> str:
     """Choose one of `options` (value -> words) from a captioned list."""
-    _settle_one(name, label, options, default)
     words = [captions[option] for option in options]
-    value = st.radio(label, list(options), format_func=lambda o: options[o], captions=words, key=name, **looks)
-    url_state.keep(name, [str(value)])
-    return str(value)
+    return _one(st.radio, name, label, options, default, format_func=options.__getitem__, captions=words)
 
 
-def several(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
-    """Choose any of `options` (value -> words)."""
-    settle_several(name, options, default)
-    values = st.multiselect(label, list(options), format_func=lambda option: options[option], key=name, **looks)
+def several(
+    name: str, label: str, options: Mapping[str, str], default: Sequence[str], pills: bool = False, **looks: Any
+) -> list[str]:
+    """Choose any of `options` (value -> words) from a list, or side by side as `pills`, returned in their order."""
+    settle_several(name, label, options, default)
+    if pills:
+        words = {option: plain(text) for option, text in options.items()}
+        chosen = st.pills(
+            label, list(options), selection_mode="multi", format_func=words.__getitem__, key=name, **looks
+        )
+        values = [option for option in options if option in chosen]
+    else:
+        values = st.multiselect(label, list(options), format_func=options.__getitem__, key=name, **looks)
     url_state.keep(name, values)
     return list(values)
-
-
-def several_pills(name: str, label: str, options: Mapping[str, str], default: Sequence[str], **looks: Any) -> list[str]:
-    """Choose any of a few `options` side by side; returned in their order."""
-    settle_several(name, options, default)
-    words = {option: plain(text) for option, text in options.items()}
-    chosen = st.pills(label, list(options), selection_mode="multi", format_func=words.__getitem__, key=name, **looks)
-    values = [option for option in options if option in chosen]
-    url_state.keep(name, values)
-    return values
 
 
 def switch(name: str, label: str, default: bool = False, **looks: Any) -> bool:
     """Turn something on or off (1 or 0 in the address)."""
     given = url_state.start(name)
     if given is not None:
-        _tell_unusable(name, label, lambda value: value in ("0", "1"))
+        _tell_invalid(name, label, lambda value: value in ("0", "1"))
         st.session_state[name] = given[0] == "1" if given else default
     value = st.toggle(label, key=name, **looks)
     url_state.keep(name, [str(int(value))])
@@ -123,7 +83,7 @@ def number(name: str, label: str, default: float, low: float, high: float, step:
     """Enter a number between `low` and `high`."""
     given = url_state.start(name)
     if given is not None:
-        _tell_unusable(name, label, lambda value: low <= decimal([value], high + 1) <= high)
+        _tell_invalid(name, label, lambda value: low <= decimal([value], high + 1) <= high)
         st.session_state[name] = min(max(decimal(given, default), low), high)
     value = st.number_input(label, low, high, step=step, key=name, **looks)
     url_state.keep(name, [f"{value:g}"])
@@ -145,11 +105,8 @@ def text(name: str, label: str, default: str = "", **looks: Any) -> str:
 
 def optional(name: str, label: str, options: Mapping[str, str], **looks: Any) -> str | None:
     """Choose one of `options`; the address omits none ("", the first)."""
-    _settle_one(name, label, options, "")
-    value: str = st.selectbox(label, list(options), format_func=lambda option: options[option], key=name, **looks)
-    if value:
-        url_state.keep(name, [value])
-    else:
+    value = _one(st.selectbox, name, label, options, "", format_func=options.__getitem__, **looks)
+    if not value:
         url_state.drop(name)
     return value or None
 
@@ -200,13 +157,24 @@ def tell_unknown(name: str, label: str, options: Collection[str]) -> None:
         example = "the examples of those names are" if many else "the example of that name is"
         _tell(f"The link names {words}. You have no such {'runs' if many else 'run'}, so {example} shown.", "long")
     if missing:
-        noun = NOUNS.get(name, formats.inside(label))
-        _tell(f"The link names {noun} {_listed(missing)}, which does not exist here: another is shown.")
+        _tell(f"The link sets “{label}” to {_listed(missing)}, which does not exist here: another is shown.")
+
+
+def _tell_invalid(name: str, label: str, is_valid: Callable[[str], bool]) -> None:
+    """Show once that a link's value is invalid for a number or a switch."""
+    invalid = [value for value in url_state.linked(name) if value and not is_valid(value)]
+    if invalid:
+        _tell(f"The link sets “{label}” to {_listed(invalid[:1])}, which is not valid: another value is used.")
 
 
 def _listed(values: Sequence[str]) -> str:
     more = f" and {len(values) - MOST_SAID} more" if len(values) > MOST_SAID else ""
     return ", ".join(f"“{brief(value)}”" for value in values[:MOST_SAID]) + more
+
+
+def _tell(sentence: str, duration: Literal["long", "infinite"] = "infinite") -> None:
+    # A timed note may close before the page is drawn.
+    st.toast(plain(sentence), icon=UNKNOWN, duration=duration)
 
 
 def meant(value: str, options: Collection[str]) -> str:
@@ -221,23 +189,20 @@ def meant(value: str, options: Collection[str]) -> str:
     return example if value not in options and example in options else value
 
 
-def _tell_unusable(name: str, label: str, fits: Callable[[str], bool]) -> None:
-    """Show once that a link's value is invalid for a number or a switch."""
-    invalid = [value for value in url_state.linked(name) if value and not fits(value)]
-    if invalid:
-        _tell(f"The link sets “{label}” to “{brief(invalid[0])}”, which is not valid: another value is used.")
-
-
-def _tell(sentence: str, duration: Literal["long", "infinite"] = "infinite") -> None:
-    # A timed note may close before the page is drawn.
-    st.toast(plain(sentence), icon=UNKNOWN, duration=duration)
-
-
 def started(name: str, options: Collection[str]) -> list[str] | None:
     """Return `url_state.start`, with values of the address mapped by `meant`."""
     is_given = url_state.is_given(name)
     given = url_state.start(name)
     return [meant(value, options) for value in given] if given is not None and is_given else given
+
+
+def _one(
+    widget: Callable[..., Any], name: str, label: str, options: Mapping[str, str], default: str | None, **looks: Any
+) -> str:
+    _settle_one(name, label, options, default)
+    value = str(widget(label, list(options), key=name, **looks))
+    url_state.keep(name, [value])
+    return value
 
 
 def _settle_one(name: str, label: str, options: Mapping[str, str], default: str | None) -> None:
@@ -250,10 +215,10 @@ def _settle_one(name: str, label: str, options: Mapping[str, str], default: str 
     st.session_state[name] = choice
 
 
-def settle_several(name: str, options: Mapping[str, str], default: Sequence[str]) -> int:
+def settle_several(name: str, label: str, options: Mapping[str, str], default: Sequence[str]) -> int:
     """Put valid choices into the session before the widget is created; return their number."""
     given = started(name, options)
-    tell_unknown(name, name.replace("_", " "), options)
+    tell_unknown(name, label, options)
     if given is not None:
         known = [value for value in given if value in options]
         st.session_state[name] = known if known or given == [""] else list(default)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, ParamSpec
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,14 +14,36 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis import alt_text
+from analysis.drawing import screen
+from analysis.drawing.description import Description
 from app.components import frame, url_state
+from app.data import cache
 from glt import formats
 from glt.errors import StudioError, brief
 from glt.formats import MISSING, cell
 
+Parameters = ParamSpec("Parameters")
 PLAIN = {"displaylogo": False}
 # Cells of a table with formatted signs; pandas styles at most 262,144.
 MOST_STYLED = 100_000
+
+
+def drawn(entries: int = 32) -> Callable[[Callable[Parameters, Description]], Callable[Parameters, go.Figure]]:
+    """Return a decorator that draws a described figure in the page's theme, cached for all tabs."""
+
+    def decorate(describe: Callable[Parameters, Description]) -> Callable[Parameters, go.Figure]:
+        @cache.cached(entries, shared=True)
+        @wraps(describe)
+        def draw(is_dark: bool, args: tuple[Any, ...], named: dict[str, Any]) -> go.Figure:
+            return screen.draw(describe(*args, **named), is_dark)
+
+        @wraps(describe)
+        def figure(*args: Parameters.args, **named: Parameters.kwargs) -> go.Figure:
+            return draw(frame.is_dark(), args, named)
+
+        return figure
+
+    return decorate
 
 
 def show_figure(figure: go.Figure, key: str, title: str, sentence: str = "", **looks: Any) -> Any:
@@ -88,21 +110,17 @@ def _signed(text: str, value: float) -> str:
     return (text % value).replace("-", "\N{MINUS SIGN}")
 
 
-def _decimals(columns: Mapping[str, Any]) -> dict[str, int]:
-    """Return the decimals in the format of each column that has such a format."""
-    matches = {name: re.search(r"%\+?\.(\d+)f", _format(column)) for name, column in columns.items()}
-    return {name: int(match[1]) for name, match in matches.items() if match}
-
-
 def cells(values: pd.DataFrame, columns: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Return a table for `st.dataframe` with rounded numbers and safe texts.
 
     `columns` is the column configuration. Numbers with a format are rounded here, because the browser rounds binary
     values. Texts must not look like formulas, because the browser offers the table as CSV.
     """
-    for name, decimals in _decimals(columns or {}).items():
-        if name in values:
-            values = values.assign(**{name: [formats.rounded(value, decimals) for value in values[name].astype(float)]})
+    for name, column in (columns or {}).items():
+        decimals = re.search(r"%\+?\.(\d+)f", _format(column))
+        if decimals and name in values:
+            rounded = [formats.rounded(value, int(decimals[1])) for value in values[name].astype(float)]
+            values = values.assign(**{name: rounded})
     texts = {name: values[name].map(cell) for name in values if not pd.api.types.is_numeric_dtype(values[name])}
     return values.assign(**texts).rename(columns=cell)
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components import url_state
-from app.data.runs import store_root
 from glt.errors import MOST_SAID, ConfigError, StudioError, brief
 from glt.results_version import version_note
 from glt.store import KnownRun, State
+from glt.user_path import default_store
 
+Item = TypeVar("Item")
 # Invisible. Markdown finds links after it has removed backslashes, so a backslash does not prevent one.
 JOINER = "\u2060"
 # Where bare web and mail addresses become links.
@@ -58,6 +59,12 @@ def row(key: str, align: Literal["top", "center", "bottom"] = "bottom", **looks:
     return st.container(key=key, horizontal=True, vertical_alignment=align, gap="small", **looks)
 
 
+def in_columns(items: Sequence[Item], across: int) -> Iterator[tuple[DeltaGenerator, Item]]:
+    """Yield each item with its column, in rows of `across` columns."""
+    for start in range(0, len(items), across):
+        yield from zip(st.columns(across, gap="small"), items[start : start + across], strict=False)
+
+
 def caption(text: str, details: str, label: str = "Details") -> None:
     """Show a short caption, and details in a popover."""
     with st.container(gap=None):
@@ -69,23 +76,16 @@ def caption(text: str, details: str, label: str = "Details") -> None:
 
 def results_note(runs: Sequence[KnownRun]) -> None:
     """Show a note if runs have another results version than this program."""
-    note = version_note(runs)
-    if note:
+    if note := version_note(runs):
         st.caption(plain(note))
 
 
-def failure(sentence: str) -> None:
-    """Show an error: what is wrong, where, and what to do."""
-    st.error(plain(brief(sentence, MOST_SAID)), icon=":material/error:")
-
-
-def failures(sentences: Sequence[str]) -> None:
-    """Show one error, or a list of several."""
-    if len(sentences) == 1:
-        failure(sentences[0])
-        return
-    items = "\n".join(f"- {plain(brief(sentence, MOST_SAID))}" for sentence in sentences)
-    st.error(f"**{len(sentences)} problems**\n\n{items}", icon=":material/error:")
+def failure(*sentences: str) -> None:
+    """Show an error, or a list of several: what is wrong, where, and what to do."""
+    texts = [plain(brief(sentence, MOST_SAID)) for sentence in sentences]
+    if len(texts) > 1:
+        texts = [f"**{len(texts)} problems**\n", *(f"- {text}" for text in texts)]
+    st.error("\n".join(texts), icon=":material/error:")
 
 
 def plain(text: str) -> str:
@@ -101,15 +101,6 @@ def plain(text: str) -> str:
     # A colon before a letter starts a directive of Streamlit's; unknown ones are dropped.
     escaped = re.sub(r"([\\`*\[\]$<~]|:(?=[A-Za-z:]))", r"\\\1", text)
     return _LINKED.sub(rf"\g<0>{JOINER}", escaped)
-
-
-def plain_table(values: Mapping[str, object]) -> dict[str, str]:
-    r"""Return names and values with all Markdown escaped.
-
-    >>> plain_table({"dropout": 0.5, "start": "[x](y)"})
-    {'dropout': '0.5', 'start': '\\[x\\](y)'}
-    """
-    return {plain(name): plain(str(value)) for name, value in values.items()}
 
 
 def plain_lines(text: str) -> str:
@@ -162,7 +153,7 @@ _SEEN = "store: seen"
 def tell_store_gone() -> None:
     """Show an error if the store of this session no longer exists."""
     try:
-        root = store_root().absolute()
+        root = default_store().absolute()
     except ConfigError:
         # The page itself shows this error.
         return

@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from glt import formats
 from glt.datasets import Graph
 from glt.errors import ConfigError
 from glt.masks import BoolArray, EdgeMask
-from glt.store import Run
 
 SIZES = (50, 100, 150, 300, 600, 1000)
 MOST_NAMED = 200
@@ -146,19 +144,9 @@ def describe(graph: Graph, choice: RoundSample) -> str:
 cache.KEYS[Subgraph] = lambda part: part.nodes.tobytes()
 
 
-def subgraph(graph: Graph, sample: Sample) -> Subgraph:
-    """Return the sampled subgraph with its layout, cached."""
-    return _subgraph(graph, RoundSample(sample), None)
-
-
-def round_subgraph(graph: Graph, sample: RoundSample, run: Run, seed: int, number: int) -> Subgraph:
-    """Return the subgraph of a round's sample with its layout, cached."""
-    needs_mask = "cut" in SAMPLERS.get(sample.sample.kind).uses
-    return _subgraph(graph, sample, ~cache.edge_mask(run, seed, number).either_way() if needs_mask else None)
-
-
 @cache.cached(64, spinner="Laying out the graph", shared=True)
-def _subgraph(graph: Graph, choice: RoundSample, cut: BoolArray | None) -> Subgraph:
+def subgraph(graph: Graph, choice: RoundSample, cut: BoolArray | None = None) -> Subgraph:
+    """Return a sampled subgraph with its layout; `cut` marks the removed edges, for samples that use them."""
     sample = choice.sample
     nodes = sample_nodes(
         graph, sample.kind, sample.size, sample.seed, sample.center, sample.label, cut=cut, nodes=choice.nodes
@@ -168,7 +156,7 @@ def _subgraph(graph: Graph, choice: RoundSample, cut: BoolArray | None) -> Subgr
 
 def show_beside_original(graph: Graph, mask: EdgeMask, title: str) -> None:
     """Draw the nodes of a random walk in the original and the masked graph."""
-    part = subgraph(graph, Sample("walk", 120))
+    part = subgraph(graph, RoundSample(Sample("walk", 120)))
     panel = make_panel(graph, part, mask, title)
     html = panels_html([original_panel(graph, part), panel], frame.is_dark(), BESIDE_HEIGHT)
     st.iframe(html, height=BESIDE_HEIGHT, alt=f"{dataset_label(graph.name)}, {title}. {' '.join(panel.caption)}")
@@ -182,17 +170,17 @@ ALL_NEIGHBOURS = "all"
 
 def listen(graph: Graph, nodes: Sequence[int]) -> None:
     """Receive clicks on the panels, and mark `nodes`: a node or both ends of an edge."""
-    picked = partial(_on_picked, graph)
-    _component()(key=KEY, data={"nodes": [int(node) for node in nodes]}, height=0, on_picked_change=picked)
+    _component()(
+        key=KEY,
+        data={"nodes": [int(node) for node in nodes]},
+        height=0,
+        on_picked_change=lambda: choose(graph, st.session_state[KEY].picked),
+    )
 
 
 @functools.cache
 def _component() -> Any:
     return st.components.v2.component("glt_studio.picking", js=SCRIPT.read_text(encoding="utf-8"))
-
-
-def _on_picked(graph: Graph) -> None:
-    choose(graph, st.session_state[KEY].picked)
 
 
 def choose(graph: Graph, nodes: Any) -> None:

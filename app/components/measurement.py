@@ -5,25 +5,29 @@ The command line measures a large graph in a process that can be stopped; the pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis.figures.trend import TrendAxis
+from analysis.labels import dataset_label
 from analysis.measures import descriptions
 from analysis.measures.compute import Engine, networkx_seconds
 from analysis.measures.connectivity import MOST_NODES_FACTORED, MOST_NODES_SOLVED
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.registry import in_order
-from analysis.measures.tables import measurement_table, trend_table, unmeasured, unmeasured_trend
+from analysis.measures.tables import is_as_published, measurement_table, trend_table, unmeasured, unmeasured_trend
 from analysis.runs import shared_graph
 from app.components import computation, controls
+from app.components.frame import plain
 from app.data import cache
 from glt import formats
 from glt.store import Run
+from glt.verdicts import half_width
 
 KEPT = 64
 WORDS = {"measurements": "Table of", "trend": "Trend over"}
@@ -36,13 +40,15 @@ SOLVED_SECONDS_AN_ELEMENT = 1.3e-3
 FACTORED = "algebraic_connectivity"
 
 Advance = Callable[[float], None]
+# The paper's values: measure -> original or method -> value.
+Printed = Mapping[str, Mapping[str, float]]
 
 
 def table_of(
     runs: Sequence[Run],
     rounds: int | Sequence[int],
     null: bool,
-    printed: Mapping[str, Mapping[str, float]] | None = None,
+    printed: Printed | None = None,
     slow: bool = False,
     engine: Engine = "default",
 ) -> pd.DataFrame:
@@ -117,7 +123,6 @@ def is_large(runs: Sequence[Run]) -> bool:
 
 @st.cache_resource(show_spinner=False)
 def _ready() -> set[object]:
-    """Return the keys of all finished measurements."""
     return set()
 
 
@@ -149,8 +154,72 @@ def _kept(key: object, measure: Callable[[Advance], pd.DataFrame]) -> pd.DataFra
 
 @st.cache_resource(show_spinner=False)
 def _known() -> dict[object, pd.DataFrame]:
-    """Return the tables of all sessions, oldest first."""
     return {}
+
+
+HEADLINE = (
+    "entries_kept",
+    "edges_kept_either_way",
+    "edges_kept_both_ways",
+    "isolated_nodes",
+    "largest_component_share",
+    "reach",
+    "average_path_length",
+    "average_clustering",
+    "edge_homophily",
+    "pagerank_spearman",
+)
+NO_BREAK = "\N{NO-BREAK SPACE}"
+TAKEN = ("Measure", "Original")
+
+
+def words_table(
+    table: pd.DataFrame, measures: Iterable[str], printed: Printed, as_printed: Printed | None = None, dataset: str = ""
+) -> pd.DataFrame:
+    """Return one row per measure and one column per graph, in words.
+
+    Rows below show the paper's values: `printed` are those of this graph, `as_printed` those under the name of
+    `dataset`.
+    """
+    graphs = table.to_dict("records")
+    rows: list[list[str]] = []
+    for name in measures:
+        halves = half_width(table[f"{name}_spread"], table["seeds"])
+        if f"{name}_error" in table:
+            halves = np.hypot(np.nan_to_num(halves), table[f"{name}_error"])
+        cells = [descriptions.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
+        # Lines break only before the interval.
+        unbroken = [cell.replace(" ", NO_BREAK).replace(f"{NO_BREAK}±", " ±") for cell in cells]
+        rows.append([descriptions.label(name), *unbroken])
+        if name in printed:
+            rows.append(_gray("paper", printed[name], graphs))
+        if as_printed and name in as_printed:
+            rows.append(_gray(f"paper, column {dataset_label(dataset)}", as_printed[name], graphs))
+    return pd.DataFrame(rows, columns=["Measure", *(_heading(graph) for graph in graphs)])
+
+
+def _gray(words: str, values: Mapping[str, float], graphs: Sequence[Mapping[Any, Any]]) -> list[str]:
+    published_values = [values.get(graph["method"]) if is_as_published(graph) else None for graph in graphs]
+    cells = [formats.MISSING if value is None else formats.fixed(value, 5) for value in published_values]
+    return [f":gray[{cell}]" for cell in (words, *cells)]
+
+
+def _heading(graph: Mapping[Any, Any]) -> str:
+    if graph["kind"] != "null":
+        # Column names must be unique, and a run may have any title.
+        taken = graph["kind"] == "run" and graph["label"] in TAKEN
+        return plain(graph["label"]) + (" (run)" if taken else "")
+    whose = graph["label"].removeprefix("As many edges as ").removesuffix(", at random")
+    return f"Random, as dense as {plain(whose)}"
+
+
+def names(table: pd.DataFrame) -> list[str]:
+    """Return the measures of a `measurement_table`, in order."""
+    names = [column.removesuffix("_spread") for column in table.columns if column.endswith("_spread")]
+    # Edges kept both ways directly follow edges kept either way.
+    return sorted(
+        names, key=lambda name: names.index("edges") + 0.5 if name == "edges_both_ways" else names.index(name)
+    )
 
 
 FIRST_MEASURE = "average_clustering"

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Literal, TypeVar, cast
+from typing import TypeVar, cast
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from analysis.labels import (
     dataset_label,
     model_label,
     objective_label,
+    pretraining_title,
     setting_details,
     settings_of,
     task_label,
@@ -27,14 +28,10 @@ from analysis.style import palette
 from analysis.tables.curves import Score, XAxis
 from app.components import controls, frame, url_state
 from app.data.runs import ORDER, follows_another, opened, setting, state_of
-from glt import formats
 from glt.config import pretraining_of
-from glt.datasets import DATASETS
-from glt.errors import ConfigError, StoreError
+from glt.errors import StoreError
 from glt.jobs.sweep import value_words
-from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import PretrainConfig
-from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, SeedRun, annotations_of
+from glt.store import Annotation, AnyRun, MacConvention, Pretraining, Run, annotations_of
 from glt.verdicts import DELTA
 
 # Session key of a control: chosen runs that no longer exist.
@@ -54,19 +51,15 @@ def run_words(runs: Sequence[Run]) -> dict[str, str]:
 
     Select boxes cut the end of a label, so the settings that differ directly follow the method.
     """
-    details = run_details(runs)
+    details = run_details(tuple(runs))
     titles = with_titles({run.reference: _titled(run, details[run.reference]) for run in runs}, runs)
     tags = {run.reference: "example" if run.is_bundled else "copy of an example" for run in runs if run.is_example}
     return {name: f"{title} · {tags[name]}" if name in tags else title for name, title in titles.items()}
 
 
-def run_details(runs: Sequence[Run]) -> dict[str, str]:
-    """Return what distinguishes each run from others of its title: settings or a name."""
-    return _details(tuple(runs))
-
-
 @lru_cache(maxsize=32)
-def _details(runs: tuple[Run, ...]) -> dict[str, str]:
+def run_details(runs: tuple[Run, ...]) -> dict[str, str]:
+    """Return what distinguishes each run from others of its title: settings or a name."""
     alike: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         alike[subject(run)].append(run)
@@ -89,25 +82,14 @@ def _distinctions(runs: Sequence[Run]) -> dict[str, str]:
     return {run.reference: words[run.name] for run in runs}
 
 
-def run_title(run: AnyRun) -> str:
-    """Return a run's title: the user's own, else its subject."""
-    return run.annotation.title or subject(run)
-
-
 def subject(run: AnyRun) -> str:
     """Return a run's subject: method, data set, network; task and start if not default.
 
     For a pre-training: GraphCL, data set, augmentation, width.
     """
-    if isinstance(run, Run):
-        return _titled(run, "")
-    return _pretrained(run.config) if isinstance(run, Pretraining) else run.reference
-
-
-def _pretrained(config: PretrainConfig) -> str:
-    links = ", link prediction" if config.task == "link" else ""
-    label = formats.inside(AUGMENTATIONS.get(config.augmentation).label)
-    return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {label} · {config.hidden} wide"
+    if isinstance(run, Pretraining):
+        return pretraining_title(run.config)
+    return _titled(run, "") if isinstance(run, Run) else run.reference
 
 
 def _titled(run: Run, details: str) -> str:
@@ -129,7 +111,8 @@ def finished_runs(control: str, title: str, text: str, icon: str) -> list[Run]:
     """Return the runs with rounds for a control; if there are none, fill the page."""
     finished = with_rounds(opened().runs)
     if not finished:
-        tell_none_left(control)
+        gone_from(control, ())
+        tell_gone(control)
         frame.empty(title, text, icon, "launch", "Launch a run")
     return finished
 
@@ -158,14 +141,12 @@ def together(runs: Sequence[Run]) -> list[Run]:
     own = [run for run in visible if not run.is_example] or visible
     alike = [run for run in own if setting(run.config) == setting(own[0].config)]
     shown = [run for run in alike if not follows_another(run)] or alike
-    return shown if len(shown) <= MOST_TOGETHER else _usual(shown)
-
-
-def _usual(runs: Sequence[Run]) -> list[Run]:
+    if len(shown) <= MOST_TOGETHER:
+        return shown
     nearest: dict[str, Run] = {}
-    for run in sorted(runs, key=lambda run: changed_settings(run.config)):
+    for run in sorted(shown, key=lambda run: changed_settings(run.config)):
         nearest.setdefault(run.config.method, run)
-    return [run for run in runs if nearest[run.config.method] is run]
+    return [run for run in shown if nearest[run.config.method] is run]
 
 
 def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
@@ -173,7 +154,7 @@ def pick_runs(runs: Sequence[Run], default: Sequence[Run]) -> list[Run]:
     words = run_words(runs)
     gone = gone_from("runs", words)
     chosen = [run.reference for run in default if not gone]
-    count = controls.settle_several("runs", words, chosen)
+    count = controls.settle_several("runs", "Runs", words, chosen)
     only_examples = all(run.is_example for run in runs if run.reference in st.session_state["runs"])
     noun = "Examples" if count and only_examples else "Runs"
     with st.popover(f"{noun} · {count} of {len(runs)}", icon=":material/stacked_line_chart:", key="pick-runs"):
@@ -240,14 +221,8 @@ def tell_gone(name: str) -> None:
     """Report chosen runs of a control that no longer exist, and offer to drop them."""
     gone: list[str] = st.session_state.get(f"{_GONE}{name}", [])
     if gone:
-        frame.failures([opened().absence(run) for run in gone])
+        frame.failure(*[opened().absence(run) for run in gone])
         st.button("Remove from the choice", key=f"go-on-without-{name}", on_click=let_go(name))
-
-
-def tell_none_left(name: str) -> None:
-    """Report chosen runs that no longer exist, on a page without runs."""
-    gone_from(name, ())
-    tell_gone(name)
 
 
 def let_go(name: str) -> Callable[[], None]:
@@ -262,53 +237,30 @@ def let_go(name: str) -> Callable[[], None]:
 
 def pick_seed(run: Run) -> int:
     """Choose one seed of a run that has finished rounds."""
-    return _pick_seed([seed for seed in run.seeds() if run.seed(seed).whole_rounds()])
+    seeds = {str(seed): str(seed) for seed in run.seeds() if run.seed(seed).whole_rounds()}
+    return int(controls.select("seed", "Seed", seeds, width=90))
 
 
-def pick_shared_seed(runs: Sequence[Run]) -> int:
-    """Choose a seed that all these runs have; raises ConfigError if there is none."""
-    shared = sorted(set.intersection(*(set(run.seeds()) for run in runs)))
-    if not shared:
-        raise ConfigError("The chosen runs have no seed in common: choose other runs.")
-    return _pick_seed(shared)
-
-
-def _pick_seed(seeds: Sequence[int]) -> int:
-    return int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=90))
-
-
-def pick_round(seeds: Sequence[SeedRun]) -> int:
-    """Choose a round that all these seeds have finished; 0 if it is the only one."""
-    return _pick_round(min(seed.whole_rounds() for seed in seeds) - 1)
-
-
-def pick_any_round(runs: Sequence[Run]) -> int:
-    """Choose a round that at least one seed of these runs has finished."""
-    return _pick_round(max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()) - 1)
-
-
-def _pick_round(last: int) -> int:
+def pick_round(finished: int) -> int:
+    """Choose one of the finished rounds; 0 if it is the only one."""
+    last = finished - 1
     return controls.step("round", "Round", last, min(DEFAULT_ROUND, last), width=330) if last > 0 else 0
 
 
 def readable(runs: Sequence[Run]) -> list[Run]:
     """Return the readable runs with a warning on each other one; all if none is."""
-    damage = {run.reference: _damage(run) for run in runs}
-    sound = [run for run in runs if not damage[run.reference]]
-    if not sound:
-        return list(runs)
-    for sentence in filter(None, damage.values()):
+    sound, damage = [], []
+    for run in runs:
+        try:
+            for seed in run.seeds():
+                run.seed(seed).last_round()
+        except StoreError as error:
+            damage.append(str(error))
+        else:
+            sound.append(run)
+    for sentence in damage if sound else ():
         st.warning(frame.plain(f"Left out: {sentence}"), icon=":material/warning:")
-    return sound
-
-
-def _damage(run: Run) -> str:
-    try:
-        for seed in run.seeds():
-            run.seed(seed).last_round()
-    except StoreError as error:
-        return str(error)
-    return ""
+    return sound or list(runs)
 
 
 AnyKind = TypeVar("AnyKind", bound=AnyRun)
@@ -333,9 +285,13 @@ def matching(runs: Sequence[AnyKind], words: Sequence[str]) -> list[AnyKind]:
 
 def _matches(run: AnyRun, annotation: Annotation, word: str) -> bool:
     text, settings = _searchable(run)
+    name, equals, value = word.partition("=")
+    if equals:
+        # Numbers may be written in another form: p_graph=.10.
+        with suppress(ValueError):
+            value = value_words(float(value))
+        return f"{name}={value}" in settings
     text = f"{text} {annotation.title} {annotation.note}".lower()
-    if "=" in word:
-        return _normalized(word) in settings
     return word in text or (word in ORDER and word == state_of(run))
 
 
@@ -345,18 +301,6 @@ def _searchable(run: AnyRun) -> tuple[str, frozenset[str]]:
     values = settings_of(run.config) if isinstance(run, Run) else json.loads(run.config.canonical_json())
     settings = {f"{name}={value_words(value)}" for name, value in values.items() if value is not None}
     return f"{title} {run.reference} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))
-
-
-def _normalized(word: str) -> str:
-    """Return name=value with the number in its usual form.
-
-    >>> _normalized("p_graph=.10"), _normalized("edge_mask=directed")
-    ('p_graph=0.1', 'edge_mask=directed')
-    """
-    name, _, value = word.partition("=")
-    with suppress(ValueError):
-        value = value_words(float(value))
-    return f"{name}={value}"
 
 
 AXES: dict[str, str] = {"graph": "Graph sparsity", "weight": "Weight sparsity", "macs": "MACs"}
@@ -371,11 +315,6 @@ ABOUT_MARGIN = (
 def pick_axis() -> XAxis:
     """Choose the horizontal axis."""
     return cast(XAxis, controls.segments("x", "Horizontal axis", AXES))
-
-
-def pick_axes() -> XAxis | Literal["all"]:
-    """Choose the horizontal axis, or all three as panels."""
-    return cast(XAxis, controls.segments("x", "Horizontal axis", {**AXES, "all": "All three"}))
 
 
 def pick_macs() -> MacConvention:

@@ -109,19 +109,15 @@ def write() -> None:
         st.query_params.from_dict(values)
 
 
-_PAGES: dict[str, Any] = {}
-
-
-def register_pages(pages: Mapping[str, Any]) -> None:
-    """Register the pages of the navigation by their URL paths."""
-    _PAGES.update(pages)
+# The pages of the navigation by their URL paths; the start of the app fills it.
+PAGES: dict[str, Any] = {}
 
 
 def link(page: str, label: str, icon: str | None = None, **view: str | list[str]) -> None:
     """Show a link to a page with the parameters `view`."""
-    st.page_link(_PAGES[page], label=label, icon=icon, query_params=view)
+    st.page_link(PAGES[page], label=label, icon=icon, query_params=view)
 
 
 def go(page: str, **view: str | list[str]) -> NoReturn:
     """Open a page with the parameters `view`."""
-    st.switch_page(_PAGES[page], query_params=view)
+    st.switch_page(PAGES[page], query_params=view)

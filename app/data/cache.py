@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -26,7 +23,8 @@ from glt.datasets import Graph
 from glt.jobs.estimate import Forecast, forecast
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
-from glt.store import NO_EPOCHS, Epochs, MacConvention, Run, SeedRun
+from glt.store import MacConvention, Run, SeedRun
+from glt.verdicts import DELTA
 
 # Deriving diagnostics of old rounds takes 0.1 s per seed; of more seeds, only stored ones are read.
 MOST_DERIVED = 100
@@ -126,7 +124,9 @@ def _diagnoses(run: Run, derived: bool) -> pd.DataFrame:
 
 
 @cached(64)
-def curve_of(runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention, margin: float) -> pd.DataFrame:
+def curve_of(
+    runs: Sequence[Run], score: Score, x: XAxis, macs: MacConvention = "dense_features", margin: float = DELTA
+) -> pd.DataFrame:
     """Return `curve_table` of the runs."""
     return curve_table(rounds_of(runs), score, x, macs, margin)
 
@@ -196,93 +196,17 @@ def closeness_of(graph: Graph) -> edges.Closeness:
     return edges.Closeness(graph)
 
 
-# Seconds for which one reading of a file serves all tabs; pages read every two seconds.
-FRESH = 1.0
-# Cached rounds of a seed: the last one and one shown.
-MOST_ROUNDS = 2
-
-
-class Read(NamedTuple):
-    """The epochs of a round, and a stamp that changes with them."""
-
-    epochs: Epochs
-    stamp: tuple[int, int, bytes]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Kept:
-    start: int
-    end: int
-    before: bytes
-    epochs: Epochs
-
-
-class Reader:
-    """Reads the events of one seed round by round, never the whole file."""
-
-    def __init__(self, seed_run: SeedRun) -> None:
-        self._file = seed_run.event_file
-        self._lock = threading.Lock()
-        self._looked = -FRESH
-        self._seen: tuple[int, ...] = ()
-        self._starts: dict[int, int] = {}
-        self._kept: OrderedDict[int, _Kept] = OrderedDict()
-        self._current: set[int] = set()
-
-    def rounds(self) -> list[int]:
-        """Return the rounds that have epochs, in order."""
-        with self._lock:
-            self._look()
-            return list(self._starts)
-
-    def epochs(self, number: int) -> Read:
-        """Return the epochs of a round; raises StoreError for a damaged line."""
-        with self._lock:
-            self._look()
-            if number not in self._starts:
-                return Read(NO_EPOCHS, (0, 0, b""))
-            if number not in self._current:
-                self._kept[number] = self._read(number, self._kept.get(number))
-                self._current.add(number)
-            self._kept.move_to_end(number)
-            while len(self._kept) > MOST_ROUNDS:
-                self._current.discard(self._kept.popitem(last=False)[0])
-            kept = self._kept[number]
-            return Read(kept.epochs, (kept.start, kept.end, kept.before))
-
-    def _look(self) -> None:
-        """Find the starts of rounds again if the file has changed."""
-        if time.monotonic() - self._looked < FRESH:
-            return
-        seen = self._stamp()
-        if seen != self._seen or not seen:
-            self._starts, self._seen = self._file.starts(), seen
-            self._current.clear()
-        self._looked = time.monotonic()
-
-    def _read(self, number: int, kept: _Kept | None) -> _Kept:
-        start = self._starts[number]
-        # A resume truncates the file: cached epochs are valid only if their end is unchanged.
-        if kept is None or kept.start != start or self._file.before(kept.end) != kept.before:
-            kept = _Kept(start, start, b"", NO_EPOCHS)
-        new, end = self._file.epochs(number, kept.end)
-        epochs = kept.epochs.followed_by(new) if len(kept.epochs) else new
-        return _Kept(start, end, self._file.before(end), epochs)
-
-    def _stamp(self) -> tuple[int, ...]:
-        try:
-            status = self._file.path.stat()
-        except OSError:
-            return ()
-        return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def reader_of(run: Run, seed: int) -> Reader:
-    """Return the reader of a seed's events, shared by all tabs."""
-    seed_run = run.seed(seed)
-    return _reader(str(seed_run.path.absolute()), seed_run)
+def events_stamp(seed_run: SeedRun) -> tuple[str | int, ...]:
+    """Return a key that changes with a seed's file of epochs."""
+    path = seed_run.event_file.path.absolute()
+    try:
+        status = path.stat()
+    except OSError:
+        return (str(path),)
+    return str(path), status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _reader(path: str, _seed_run: SeedRun) -> Reader:
-    return Reader(_seed_run)
+def rounds_with_epochs(stamp: tuple[str | int, ...], _seed_run: SeedRun) -> list[int]:
+    """Return the rounds of a file of epochs, in order; `stamp` is its `events_stamp`."""
+    return list(_seed_run.event_file.starts())

@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -60,14 +60,11 @@ class Opened:
         where = (
             "among the bundled examples" if reference.startswith(EXAMPLES_PREFIX) else f"in the store {self.store.root}"
         )
-        in_trash = " It is in the trash: choose Restore on the page Runs." if reference in self._restorable() else ""
+        in_trash = ""
+        with suppress(StoreError):
+            if reference in self.store.restorable():
+                in_trash = " It is in the trash: choose Restore on the page Runs."
         return f"The run {reference} is no longer {where}: it was deleted, renamed or moved.{in_trash}"
-
-    def _restorable(self) -> list[str]:
-        try:
-            return self.store.restorable()
-        except StoreError:
-            return []
 
     def find(self, reference: str) -> Run:
         """Return a run by its reference; raises StoreError with the closest name."""
@@ -97,13 +94,8 @@ def opened() -> Opened:
     return catalog
 
 
-def store_root() -> Path:
-    """Return the folder of the user's store, which may not exist."""
-    return default_store()
-
-
 def _look() -> Opened:
-    store = Store(store_root())
+    store = Store(default_store())
     contents = store.contents()
     is_theirs = is_same_folder(store.root, EXAMPLES)
     own = () if is_theirs else _in_order(contents.runs)
@@ -207,7 +199,7 @@ class RunProgress:
 def run_progress(run: AnyRun) -> RunProgress:
     """Return the progress of a run or pre-training; of a damaged one, only the states."""
     if isinstance(run, Pretraining):
-        return RunProgress(run, tuple(_pretraining_progress(run.seed(seed)) for seed in run.seeds()))
+        return RunProgress(run, tuple(map(_pretraining_progress, map(run.seed, run.seeds()))))
     assert isinstance(run, Run)
     damage, seeds = "", []
     for seed in run.seeds():
@@ -260,37 +252,26 @@ def starting(status: Status) -> str:
 
 
 def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None) -> SeedProgress:
-    done = None if last is None else last.round
-    whole = 0.0 if done is None else (done + 1) / (run.config.rounds + 1)
+    done = 0.0 if last is None else (last.round + 1) / (run.config.rounds + 1)
     now = status.progress if status.state == "running" else None
+    if status.state == "queued":
+        doing = WAITS
+    elif now is not None:
+        left = f", {formats.duration(now.seconds_left)} left" if now.seconds_left is not None else ""
+        doing = f"round {now.round} of {now.rounds}, {now.stage} {now.epoch} of {now.epochs}{left}"
+    elif status.state == "running":
+        doing = starting(status)
+    else:
+        doing = "no finished round" if last is None else f"round {last.round} of {run.config.rounds}"
     return SeedProgress(
         seed=seed,
         state=status.state,
-        fraction=min(max(whole, now.fraction if now else 0.0), 1.0),
-        last_round=done,
+        fraction=min(max(done, now.fraction if now else 0.0), 1.0),
+        last_round=None if last is None else last.round,
         accuracy=None if last is None else last.test,
-        doing=_doing(run, status, done),
+        doing=doing,
         error=status.error,
     )
-
-
-def _doing(run: Run, status: Status, done: int | None) -> str:
-    if status.state == "queued":
-        return WAITS
-    if status.state == "running":
-        now = status.progress
-        if now is None:
-            return starting(status)
-        left = f", {formats.duration(now.seconds_left)} left" if now.seconds_left is not None else ""
-        return f"round {now.round} of {now.rounds}, {now.stage} {now.epoch} of {now.epochs}{left}"
-    if done is None:
-        return "no finished round"
-    return f"round {done} of {run.config.rounds}"
-
-
-# Seconds a page waits for the store's size, and after which the size is old.
-PATIENCE = 0.2
-OLD = 30.0
 
 
 def _pretraining_progress(seed: PretrainingSeed) -> SeedProgress:
@@ -318,10 +299,13 @@ def _pretraining_doing(seed: PretrainingSeed, status: Status) -> str:
     return f"epoch {formats.count(epoch)} of at most {formats.count(most)}"
 
 
+# Seconds a page waits for the store's size, and after which the size is old.
+PATIENCE = 0.2
+OLD = 30.0
+
+
 @dataclass
 class _Count:
-    """The last known size of a store in bytes, and when it was counted."""
-
     size: int | None = None
     made: float = -OLD
     lock: threading.Lock = field(default_factory=threading.Lock)

@@ -9,14 +9,12 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.compare import (
     AT_WORDS,
     UNGROUPED,
     At,
-    EnvironmentDifference,
     environment_differences,
     group_fields,
     grouped_by,
@@ -26,7 +24,7 @@ from analysis.compare import (
     setting_text,
     shared_seeds,
 )
-from analysis.drawing import screen
+from analysis.drawing.description import Description
 from analysis.figures.seed_pairs import Side, paired_differences
 from analysis.labels import changed_settings
 from analysis.leaderboard import (
@@ -43,7 +41,7 @@ from analysis.style import palette
 from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
 from analysis.tables.curves import Score, family_size
 from app.components import controls, downloads, frame, run_select
-from app.components.downloads import show_rounds, show_table
+from app.components.downloads import drawn, show_rounds, show_table
 from app.components.run_select import readable
 from app.data import cache
 from glt import formats
@@ -83,8 +81,10 @@ def _controls(finished: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
     with frame.row("controls"):
         on = controls.select("on", "Scores of", {words: words for words in subjects}, usual, width=270)
         alike = subjects[on]
-        by = pick_group(alike)
-        rank = pick_rank()
+        values = {name: f"{name} ({formats.number_of(n, 'value')})" for name, n in group_fields(alike).items()}
+        by = controls.optional("by", "Group by", {UNGROUPED: "No grouping", **values}, width=190) or UNGROUPED
+        ranks = {str(name): text for name, text in RANKS.items()}
+        rank = cast(Rank, controls.select("rank", "Compared at", ranks, "best", width=160))
         score, macs, margin = run_select.pick_score(), run_select.pick_macs(), run_select.pick_margin()
         words = run_select.pick_filter(len(finished))
     chosen = run_select.matching(alike, words)
@@ -96,7 +96,6 @@ def _controls(finished: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
 
 
 def _usual(alike: list[Run]) -> list[Run]:
-    """Return the MOST_ROWS runs nearest to the default settings, or all on request."""
     if len(alike) <= MOST_ROWS or controls.switch("all", f"All {formats.count(len(alike))} runs"):
         return alike
     nearest = set(sorted(alike, key=lambda run: changed_settings(run.config))[:MOST_ROWS])
@@ -124,20 +123,6 @@ class Board:
     score: Score
     macs: MacConvention
     margin: float
-
-
-def pick_group(runs: Sequence[Run]) -> str:
-    """Choose a setting to group runs by, or none."""
-    fields = group_fields(runs)
-    words = {name: f"{name} ({formats.number_of(count, 'value')})" for name, count in fields.items()}
-    options = {UNGROUPED: "No grouping", **words}
-    return controls.optional("by", "Group by", options, width=190) or UNGROUPED
-
-
-def pick_rank() -> Rank:
-    """Choose the round at which runs are compared."""
-    words = {str(name): text for name, text in RANKS.items()}
-    return cast(Rank, controls.select("rank", "Compared at", words, "best", width=160))
 
 
 def show_leaders(runs: list[Run], board: Board) -> list[str]:
@@ -285,9 +270,15 @@ def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:
         st.info(frame.plain(too_few), icon=":material/info:")
     if len(table):
         st.markdown(frame.plain(paired_words(table, labels[one.reference], labels[other.reference])))
-        figure = _paired(one, other, at, score, frame.is_dark())
-        show_rounds(figure, "paired", "Difference of the two runs by round, with its interval")
-        frame.caption(*_pair_caption(table, labels[one.reference], labels[other.reference], at, rounds))
+        title = "Difference of the two runs by round, with its interval"
+        show_rounds(_paired(one, other, at, score), "paired", title)
+        between = "" if at == "round" else "Scores of the second run are interpolated between its rounds. "
+        pair = f"{labels[one.reference]} minus {labels[other.reference]}"
+        frame.caption(
+            frame.plain(f"{pair} at {AT_WORDS[at]}: test {metric_words(rounds)}, paired by seed."),
+            f"{formats.opening(averaged_over(map(int, table['seeds'])))}. {between}Significant: two-sided paired t "
+            "test at 5 %, Holm over all rounds shown; intervals are not corrected.",
+        )
     elif not too_few:
         st.caption(f"The two runs share no round at {AT_WORDS[at]}.")
     with st.container(key="pair-tables"):
@@ -310,8 +301,8 @@ def _pick_pair(runs: list[Run], first: Sequence[str]) -> tuple[Run, Run, At]:
     return by_name[one], by_name[other], cast(At, at)
 
 
-@cache.cached(32, shared=True)
-def _paired(one: Run, other: Run, at: At, score: Score, dark: bool) -> go.Figure:
+@drawn()
+def _paired(one: Run, other: Run, at: At, score: Score) -> Description:
     rounds = cache.rounds_of([one, other])
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
     first, second = (
@@ -320,16 +311,7 @@ def _paired(one: Run, other: Run, at: At, score: Score, dark: bool) -> go.Figure
     )
     table = paired_table(rounds, one.reference, other.reference, score, at)
     seeds = paired_seeds(rounds, one.reference, other.reference, score, at)
-    return screen.draw(paired_differences(table, seeds, first, second, at), dark)
-
-
-def _pair_caption(table: pd.DataFrame, one: str, other: str, at: At, rounds: pd.DataFrame) -> tuple[str, str]:
-    between = "" if at == "round" else "Scores of the second run are interpolated between its rounds. "
-    return (
-        frame.plain(f"{one} minus {other} at {AT_WORDS[at]}: test {metric_words(rounds)}, paired by seed."),
-        f"{formats.opening(averaged_over(map(int, table['seeds'])))}. {between}Significant: two-sided paired t test "
-        "at 5 %, Holm over all rounds shown; intervals are not corrected.",
-    )
+    return paired_differences(table, seeds, first, second, at)
 
 
 def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: Run) -> None:
@@ -396,15 +378,12 @@ def show_differences(one: Run, other: Run, first: str, second: str) -> None:
         if used:
             listed = ", ".join(f"{name} = {setting_text(name, value)}" for name, value in used.items())
             st.caption(frame.plain(f"Used by {label} only: {listed}."))
-    _environments(environment_differences(one, other), first, second)
-
-
-def _environments(differences: Sequence[EnvironmentDifference], first: str, second: str) -> None:
-    if not differences:
+    environments = environment_differences(one, other)
+    if not environments:
         st.caption("Computed with the same versions, threads, device and data.")
         return
     st.markdown("**Environments that differ**")
-    rows = [[row.what, *(", ".join(side) or "not recorded" for side in (row.one, row.other))] for row in differences]
+    rows = [[row.what, *(", ".join(side) or "not recorded" for side in (row.one, row.other))] for row in environments]
     _difference_table("environments", rows, first, second)
 
 

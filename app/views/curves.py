@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
-from analysis.drawing import screen
+from analysis.drawing.description import Description
 from analysis.figures.accuracy import accuracy_curves
 from analysis.tables.captions import caption, metric_words
 from analysis.tables.curves import Score, XAxis
 from analysis.tables.tickets import late_words, ticket_words, with_diagnoses
 from app.components import controls, frame, run_select
-from app.components.downloads import show_rounds, show_table
+from app.components.downloads import drawn, show_rounds, show_table
 from app.data import cache
 from glt import formats
 from glt.store import MacConvention, Run
@@ -72,8 +71,19 @@ def page() -> None:
         if not finished:
             return
         chosen, view = _controls(finished)
-        if runs := run_select.chosen_runs(chosen, "stacked_line_chart"):
-            _picture(runs, view)
+        runs = run_select.chosen_runs(chosen, "stacked_line_chart")
+        if not runs:
+            return
+        show_rounds(_figure(runs, view), "accuracy", "Test score of every round against sparsity")
+        tickets = cache.tickets_of(runs, view.score, view.macs, view.margin)
+        finding = "No pruned rounds yet." if tickets.empty else ticket_words(tickets)
+        about = caption(cache.rounds_of(runs), view.score, view.macs, view.margin, view.paper)
+        frame.caption(frame.plain(finding), frame.plain(about))
+        frame.results_note(runs)
+        table = _table(runs, view)
+        for sentence in late_words(table):
+            st.warning(frame.plain(sentence), icon=":material/warning:")
+        _numbers(table)
 
 
 def _controls(finished: list[Run]) -> tuple[list[Run], View]:
@@ -88,28 +98,15 @@ def _controls(finished: list[Run]) -> tuple[list[Run], View]:
     return runs, View(x, macs, score, margin, paper, each_seed, whole)
 
 
-def _picture(runs: list[Run], view: View) -> None:
-    show_rounds(_figure(runs, view, frame.is_dark()), "accuracy", "Test score of every round against sparsity")
-    rounds = cache.rounds_of(runs)
-    tickets = cache.tickets_of(runs, view.score, view.macs, view.margin)
-    finding = "No pruned rounds yet." if tickets.empty else ticket_words(tickets)
-    about = caption(rounds, view.score, view.macs, view.margin, view.paper)
-    frame.caption(frame.plain(finding), frame.plain(about))
-    frame.results_note(runs)
-    table = with_diagnoses(_curve(runs, view), cache.diagnoses_of(runs))
-    for sentence in late_words(table):
-        st.warning(frame.plain(sentence), icon=":material/warning:")
-    _numbers(table)
+def _table(runs: list[Run], view: View) -> pd.DataFrame:
+    curve = cache.curve_of(runs, view.score, view.x, view.macs, view.margin)
+    return with_diagnoses(curve, cache.diagnoses_of(runs))
 
 
-def _curve(runs: list[Run], view: View) -> pd.DataFrame:
-    return cache.curve_of(runs, view.score, view.x, view.macs, view.margin)
-
-
-@cache.cached(32, shared=True)
-def _figure(runs: list[Run], view: View, dark: bool) -> go.Figure:
-    described = accuracy_curves(
-        with_diagnoses(_curve(runs, view), cache.diagnoses_of(runs)),
+@drawn()
+def _figure(runs: list[Run], view: View) -> Description:
+    return accuracy_curves(
+        _table(runs, view),
         cache.rounds_of(runs),
         x=view.x,
         score=view.score,
@@ -118,7 +115,6 @@ def _figure(runs: list[Run], view: View, dark: bool) -> go.Figure:
         near=not view.whole,
         seeds=view.each_seed,
     )
-    return screen.draw(described, dark)
 
 
 def _numbers(table: pd.DataFrame) -> None:

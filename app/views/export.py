@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, cast
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from analysis.ablation import one_sweep
 from analysis.bundle import bundle_bytes
@@ -60,14 +59,14 @@ def page() -> None:
             )
             choices = FigureChoices() if what in TABLES else pick_page()
             if what != GALLERY:
-                way_back()
+                back = partial(open_figure, GALLERY)
+                st.button("All figures", key="to-gallery", type="tertiary", icon=":material/grid_view:", on_click=back)
         if readable := run_select.chosen_runs(runs, "file_save"):
             _show(what, readable, choices)
             frame.results_note(runs)
 
 
 def _whats() -> dict[str, str]:
-    """Return all exports, figures in the order of the gallery."""
     figures = {
         figure.name: f"Figure · {figure.label}" for group in GROUPS for figure in FIGURES if figure.group == group
     }
@@ -78,7 +77,7 @@ def _whats() -> dict[str, str]:
 
 def _show(what: str, runs: list[Run], choices: FigureChoices) -> None:
     if what == GALLERY:
-        show_gallery(runs, choices)
+        _gallery(runs, choices)
     elif what in TABLES:
         _table(what, runs)
     elif what == BUNDLE:
@@ -111,51 +110,42 @@ def _figure(request: Request, what: str) -> None:
         request.runs, choices.measure, choices.null
     ):
         return
+    name = f"{request.runs[0].config.dataset}-{what}-{choices.venue}"
     place = st.container()
     row = frame.row("downloads")
     failures = st.container()
     with row:
         dots = int(controls.select("dpi", "Resolution", DOTS, str(DPI), width=110, label_visibility="collapsed"))
-        _downloads(request, what, dots, failures)
+        labels = {
+            **{kind: kind.upper() for kind in formats_here()},
+            "csv": "CSV of its points",
+            "json": "JSON of its points",
+        }
+        for kind, label in labels.items():
+            file = partial(request.file, kind, dots)
+            downloads.file_button(label, f"{name}.{kind}", MIME[kind], file, failures)
     with place:
         _preview(request, dots)
-        _command(request, what, dots)
+        own, store = [run.reference for run in request.runs], str(opened().store.root)
+        out = f"{name}.{'pdf' if dots == DPI else 'png'}"
+        command = figure_command(request.name, own, choices, store, out, request.shape or "", dots)
+        st.code(command, language="bash", wrap_lines=True)
 
 
 def _preview(request: Request, dots: int) -> None:
     with st.skeleton(height=360):
-        shown = request.shown(dots)
+        picture, about = request.shown(dots)
     with st.container(border=True, key="preview", horizontal_alignment="center"):
         wide = request.choices.width
-        alt = f"Preview of the figure, {wide:g} inches wide. {shown.caption}"
-        st.image(shown.picture, width=int(wide * SCREEN_PIXELS_AN_INCH), alt=alt)
+        alt = f"Preview of the figure, {wide:g} inches wide. {about}"
+        st.image(picture, width=int(wide * SCREEN_PIXELS_AN_INCH), alt=alt)
     frame.caption(
         f"{VENUES[request.choices.venue].label}, {wide:g} in wide, fonts embedded.",
-        frame.plain(shown.caption),
+        frame.plain(about),
         "Caption",
     )
     if missing := request.missing:
         st.caption(f":material/info: {missing}")
-
-
-def _downloads(request: Request, what: str, dots: int, failures: DeltaGenerator) -> None:
-    name = _stem(request, what)
-    for kind in formats_here():
-        downloads.file_button(kind.upper(), f"{name}.{kind}", MIME[kind], partial(request.file, kind, dots), failures)
-    for kind in ("csv", "json"):
-        label = f"{kind.upper()} of its points"
-        downloads.file_button(label, f"{name}.{kind}", MIME[kind], partial(request.file, kind, dots), failures)
-
-
-def _stem(request: Request, what: str) -> str:
-    return f"{request.runs[0].config.dataset}-{what}-{request.choices.venue}"
-
-
-def _command(request: Request, what: str, dots: int) -> None:
-    own = [run.reference for run in request.runs]
-    store, out = str(opened().store.root), f"{_stem(request, what)}.{'pdf' if dots == DPI else 'png'}"
-    command = figure_command(request.name, own, request.choices, store, out, request.shape or "", dots)
-    st.code(command, language="bash", wrap_lines=True)
 
 
 def _bundle(runs: list[Run], choices: FigureChoices) -> None:
@@ -164,7 +154,15 @@ def _bundle(runs: list[Run], choices: FigureChoices) -> None:
     content = made_bundle(runs, choices)
     if content is not None:
         downloads.file_button("Bundle", f"{runs[0].config.dataset}-bundle.zip", "application/zip", lambda: content)
-        bundle_contents(content, runs)
+        for sentence in lost_sources(runs_with_rounds(runs)):
+            st.warning(frame.plain(sentence), icon=":material/warning:")
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            readme = archive.read("README.md").decode()
+        sizes = [{"File": entry.filename, "Size": formats.file_size(entry.file_size)} for entry in entries]
+        listing, text = st.columns([1, 1.6], gap="medium")
+        listing.dataframe(pd.DataFrame(sizes), hide_index=True, height=BUNDLE_HEIGHT)
+        text.code(readme, language="markdown", height=BUNDLE_HEIGHT, wrap_lines=True)
 
 
 def _table(what: str, runs: list[Run]) -> None:
@@ -183,7 +181,7 @@ def _table(what: str, runs: list[Run]) -> None:
 
 def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str] | None:
     dataset = runs[0].config.dataset
-    number = run_select.pick_any_round(runs)
+    number = run_select.pick_round(max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()))
     if not measurement.is_table_ready(runs, (number,), null=False):
         return None
     table = measurement.table_of(runs, number, null=False, printed=printed_measurements(runs[0].config))
@@ -208,13 +206,6 @@ MIME = {
 }
 
 
-class Shown(NamedTuple):
-    """The PNG and caption of a figure."""
-
-    picture: bytes
-    caption: str
-
-
 @dataclass(frozen=True)
 class Request:
     """A figure, or several (comma-separated) in a `shape`, of some runs."""
@@ -229,14 +220,14 @@ class Request:
         """Which runs the figure leaves out, in a sentence; "" for none."""
         return " ".join(dict.fromkeys(filter(None, (FIGURES.get(n).missing(self.runs) for n in self.name.split(",")))))
 
-    def shown(self, dpi: int) -> Shown:
-        """Return the figure as PNG, cached until its runs or choices change."""
+    def shown(self, dpi: int) -> tuple[bytes, str]:
+        """Return the figure as PNG and its caption, cached until its runs or choices change."""
         return _shown(self, dpi)
 
     def file(self, kind: str, dpi: int) -> bytes:
         """Return the figure as a file, or its points as CSV or JSON."""
         if kind == "png":
-            return self.shown(dpi).picture
+            return self.shown(dpi)[0]
         drawing = plan(self.name, self.runs, self.choices, self.shape)
         if kind in ("csv", "json"):
             return (csv_bytes if kind == "csv" else json_bytes)(drawing.points)
@@ -244,9 +235,9 @@ class Request:
 
 
 @cache.cached(64)
-def _shown(request: Request, dpi: int) -> Shown:
+def _shown(request: Request, dpi: int) -> tuple[bytes, str]:
     drawing = plan(request.name, request.runs, request.choices, request.shape)
-    return Shown(figure_bytes(on_page(drawing, request.choices), "png", dpi), drawing.caption)
+    return figure_bytes(on_page(drawing, request.choices), "png", dpi), drawing.caption
 
 
 COLUMNS = {"1": "one column", "2": "two columns"}
@@ -273,22 +264,27 @@ def pick_page() -> FigureChoices:
 
 def pick_choices(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
     """Add the choices of figures with these `uses` to those of the page."""
-    rows: tuple[tuple[tuple[Use, ...], Callable[..., FigureChoices]], ...] = (
-        (CURVE, _pick_curve),
-        (("round", "seed", "sample"), _pick_round),
-        (("measure",), _pick_measure),
-        (("edge",), _pick_edge),
-    )
-    for group, row in rows:
-        if any(use in uses for use in group):
-            with frame.row(f"controls-{group[0]}"):
-                choices = row(runs, choices, uses)
+    if any(use in uses for use in CURVE):
+        with frame.row("controls-axis"):
+            choices = _pick_curve(choices, uses)
+    if any(use in uses for use in ("round", "seed", "sample")):
+        with frame.row("controls-round"):
+            choices = _pick_round(runs, choices, uses)
+    if "measure" in uses:
+        with frame.row("controls-measure"):
+            trend = measurement.pick_trend()
+            null = controls.switch("null", "Random graphs of equal density", True, help=ABOUT_NULL)
+            choices = replace(choices, measure=trend.name, over=trend.x, null=null)
+    if "edge" in uses:
+        with frame.row("controls-edge"):
+            choices = _pick_edge(runs, choices)
     return choices
 
 
-def _pick_curve(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
+def _pick_curve(choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
     if "axis" in uses:
-        choices = replace(choices, x=run_select.pick_axes())
+        axes = {**run_select.AXES, "all": "All three"}
+        choices = replace(choices, x=cast(Any, controls.segments("x", "Horizontal axis", axes)))
     if "score" in uses:
         macs, score = run_select.pick_macs(), run_select.pick_score()
         choices = replace(choices, macs=macs, score=score, margin=run_select.pick_margin())
@@ -300,10 +296,14 @@ def _pick_curve(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Us
 
 def _pick_round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
     if "seed" in uses:
-        choices = replace(choices, seed=run_select.pick_shared_seed(runs))
+        shared = sorted(set.intersection(*(set(run.seeds()) for run in runs)))
+        if not shared:
+            raise ConfigError("The chosen runs have no seed in common: choose other runs.")
+        seeds = {str(seed): str(seed) for seed in shared}
+        choices = replace(choices, seed=int(controls.select("seed", "Seed", seeds, width=90)))
     if "round" in uses:
-        shown = [run.existing_seed(choices.seed) for run in runs]
-        choices = replace(choices, round=run_select.pick_round(shown))
+        finished = min(run.existing_seed(choices.seed).whole_rounds() for run in runs)
+        choices = replace(choices, round=run_select.pick_round(finished))
     if "sample" in uses:
         graph = graph_of(runs[0].existing_seed(choices.seed))
         picked = graph_select.pick_round_sample(graph)
@@ -313,13 +313,7 @@ def _pick_round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Us
     return choices
 
 
-def _pick_measure(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
-    trend = measurement.pick_trend()
-    null = controls.switch("null", "Random graphs of equal density", True, help=ABOUT_NULL)
-    return replace(choices, measure=trend.name, over=trend.x, null=null)
-
-
-def _pick_edge(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Use]) -> FigureChoices:
+def _pick_edge(runs: Sequence[Run], choices: FigureChoices) -> FigureChoices:
     text = controls.text("edge", "Edge", width=220, placeholder="first removed at the hub", help=ABOUT_EDGE)
     if not text:
         return choices
@@ -339,21 +333,16 @@ SLOW = "Not drawn: reads every round of every seed. Open the figure to draw it."
 LARGE = "Not drawn: reads a large graph. Open the figure to draw it."
 
 
-def show_gallery(runs: Sequence[Run], choices: FigureChoices) -> None:
-    """Show a thumbnail of every figure of these runs."""
-    choices = replace(choices, round=min(run_select.DEFAULT_ROUND, _last_round(runs)))
+def _gallery(runs: Sequence[Run], choices: FigureChoices) -> None:
+    # Each figure shows a round that all seeds have.
+    last = min((run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()), default=1) - 1
+    choices = replace(choices, round=min(run_select.DEFAULT_ROUND, max(last, 0)))
     for group, words in GROUPS.items():
         st.subheader(words, anchor=False)
         entries = [figure for figure in FIGURES if figure.group == group]
-        for start in range(0, len(entries), ACROSS):
-            for place, entry in zip(st.columns(ACROSS), entries[start : start + ACROSS], strict=False):
-                with place:
-                    _figure_card(entry, runs, choices)
-
-
-def _last_round(runs: Sequence[Run]) -> int:
-    counts = [run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()]
-    return max(min(counts, default=1) - 1, 0)
+        for column, entry in frame.in_columns(entries, ACROSS):
+            with column:
+                _figure_card(entry, runs, choices)
 
 
 def _figure_card(entry: Figure, runs: Sequence[Run], choices: FigureChoices) -> None:
@@ -377,19 +366,13 @@ def _thumbnail(entry: Figure, request: Request) -> None:
             st.caption(f":material/hourglass_empty: {LARGE}")
             return
         with st.skeleton(height=THUMBNAIL_HEIGHT - 20):
-            picture = request.shown(THUMBNAIL_DPI).picture
+            picture, _ = request.shown(THUMBNAIL_DPI)
         st.image(picture, width="stretch", alt=f"Preview: {entry.label}")
     except StudioError as error:
         st.caption(f":material/info: {plain(str(error))}")
     # A failure must not hide the other figures. Streamlit's control-flow exceptions derive from BaseException.
     except Exception as error:
         st.caption(f":material/info: Not drawn ({plain(f'{type(error).__name__}: {error}')}).")
-
-
-def way_back() -> None:
-    """Show the button back to the gallery."""
-    icon = ":material/grid_view:"
-    st.button("All figures", key="to-gallery", type="tertiary", icon=icon, on_click=open_figure, args=(GALLERY,))
 
 
 def open_figure(name: str) -> None:
@@ -415,15 +398,3 @@ def made_bundle(runs: list[Run], choices: FigureChoices) -> bytes | None:
             st.session_state[BUNDLE_KEPT] = state, bundle_bytes(runs, choices)
         st.rerun()
     return None
-
-
-def bundle_contents(bundle: bytes, runs: list[Run]) -> None:
-    """Show the files and README of a bundle, and what it cannot reproduce."""
-    for sentence in lost_sources(runs_with_rounds(runs)):
-        st.warning(frame.plain(sentence), icon=":material/warning:")
-    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
-        sizes = [{"File": entry.filename, "Size": formats.file_size(entry.file_size)} for entry in archive.infolist()]
-        readme = archive.read("README.md").decode()
-    listing, text = st.columns([1, 1.6], gap="medium")
-    listing.dataframe(pd.DataFrame(sizes), hide_index=True, height=BUNDLE_HEIGHT)
-    text.code(readme, language="markdown", height=BUNDLE_HEIGHT, wrap_lines=True)

@@ -6,7 +6,6 @@ import math
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 import streamlit as st
@@ -21,25 +20,22 @@ from app.data.runs import Opened, any_active, opened
 from app.data.runs import setting as setting_of
 from app.views.run_detail import say_not_started
 from glt import formats
-from glt.config import RunConfig, pretraining_of
+from glt.config import RunConfig
 from glt.datasets import DATASETS, DatasetSpec
 from glt.errors import ConfigError, Faults, StudioError, brief
-from glt.jobs import memory
-from glt.jobs.estimate import Forecast, weight_count
+from glt.jobs.estimate import Forecast, shortages, weight_count
 from glt.jobs.launcher import start_pretraining
-from glt.jobs.queue import awaited, check_needs
+from glt.jobs.queue import check_needs
 from glt.jobs.sweep import Point, grid_points, read_grid, start_all, value_words
-from glt.lottery.initial_weights import check_start, start_words
 from glt.methods import METHODS
-from glt.models import MODELS, TensorSpec
+from glt.models import MODELS
 from glt.presets import PRESETS, resolve
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import resolve_pretraining, takes_first_layer
 from glt.seeds import read_seeds
-from glt.store import Pretraining, Run, run_name
+from glt.store import Pretraining, run_name
 from glt.training.problem import network_shape, tensor_specs
 from glt.training.tasks import TASKS
-from glt.user_path import free_bytes
 
 COMPLETE = "complete"
 MOST_LISTED = 6
@@ -84,30 +80,6 @@ def page() -> None:
 
 
 def _form(catalog: Opened) -> Draft:
-    setting = _setting()
-    labels = {name: METHODS.get(name).label for name in sorted(METHODS.names(), key=palette.rank)}
-    methods = controls.several_pills("methods", "Methods", labels, ["ugs", "random"])
-    st.caption(
-        "  \n".join(f"**{METHODS.get(m).label}**: {METHODS.get(m).description}" for m in methods) or SHARED_SEEDS
-    )
-    preset = controls.segments("preset", "Preset", {p.name: p.label for p in PRESETS.values()}, "official")
-    st.caption(PRESETS[preset].description)
-    resolved = _resolved(setting, methods, preset)
-    seeds_column, length = st.columns([1, 3], gap="small")
-    with seeds_column:
-        seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
-    with length:
-        filled = fields(RunConfig, GROUPS["Length"], resolved, across=3)
-    filled |= pick_source(catalog, setting, methods)
-    with st.expander("All settings", icon=":material/tune:", key="all-settings"):
-        st.caption("An empty field uses the preset's value, shown in grey.")
-        filled |= _all_settings(setting, methods, resolved)
-    filled |= pick_start(catalog, setting, seeds, filled.get("hidden", setting_text(resolved.get("hidden"))))
-    grid = pick_grid(setting, methods, resolved)
-    return Draft(setting, methods, seeds, preset, filled, grid)
-
-
-def _setting() -> dict[str, str]:
     data, task, model = st.columns([1, 1.3, 1], gap="small")
     with data:
         dataset = controls.select("dataset", "Data set", {d.name: d.label for d in DATASETS}, "cora")
@@ -119,11 +91,40 @@ def _setting() -> dict[str, str]:
         models = {m.name: m.label for m in MODELS if chosen_task in m.tasks}
         chosen_model = controls.select("model", "Network", models, "gcn")
     st.caption(_about(spec))
-    return {"dataset": dataset, "task": chosen_task, "model": chosen_model}
+    setting = {"dataset": dataset, "task": chosen_task, "model": chosen_model}
+    labels = {name: METHODS.get(name).label for name in sorted(METHODS.names(), key=palette.rank)}
+    methods = controls.several("methods", "Methods", labels, ["ugs", "random"], pills=True)
+    st.caption(
+        "  \n".join(f"**{METHODS.get(m).label}**: {METHODS.get(m).description}" for m in methods) or SHARED_SEEDS
+    )
+    preset = controls.segments("preset", "Preset", {p.name: p.label for p in PRESETS.values()}, "official")
+    st.caption(PRESETS[preset].description)
+    # The preset's value of every setting and of all chosen methods' options.
+    configs = [resolve({**setting, "method": name}, preset) for name in methods or ["ugs"]]
+    resolved = configs[0].model_dump(exclude={"options"})
+    resolved |= {name: value for config in configs for name, value in config.options.items()}
+    seeds_column, length = st.columns([1, 3], gap="small")
+    with seeds_column:
+        seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
+    with length:
+        filled = fields(RunConfig, GROUPS["Length"], resolved, across=3)
+    filled |= pick_source(catalog, setting, methods)
+    with st.expander("All settings", icon=":material/tune:", key="all-settings"):
+        st.caption("An empty field uses the preset's value, shown in grey.")
+        filled |= _all_settings(setting, methods, resolved)
+    filled |= pick_start(catalog, setting, seeds, filled.get("hidden", setting_text(resolved.get("hidden"))))
+    numeric = dict(numeric_fields(setting, methods))
+    # Open where a link varies settings; the control below has not read it yet.
+    is_open = any(url_state.recall(VARIED) or st.query_params.get_all(VARIED))
+    with st.expander("Sweep", icon=":material/grid_on:", key="sweep", expanded=is_open):
+        st.caption(ABOUT_SWEEP)
+        varied = controls.several(VARIED, "Settings to vary", {name: name for name in numeric}, [])
+        grid = dict(_values(varied, numeric, resolved))
+        st.caption(count_words(grid))
+    return Draft(setting, methods, seeds, preset, filled, grid)
 
 
 def _about(spec: DatasetSpec) -> str:
-    """Describe a data set: its size here, and where it comes from."""
     sizes = spec.sizes
     parts = [
         f"{formats.count(sizes.nodes)} nodes",
@@ -156,13 +157,6 @@ def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: 
     return filled
 
 
-def _resolved(setting: Mapping[str, str], methods: Sequence[str], preset: str) -> dict[str, Any]:
-    """Return the preset's value of every setting and of all chosen methods' options."""
-    configs = [resolve({**setting, "method": name}, preset) for name in methods or ["ugs"]]
-    flat = {name: value for config in configs for name, value in config.options.items()}
-    return {**configs[0].model_dump(exclude={"options"}), **flat}
-
-
 # Settings
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -186,14 +180,12 @@ def fields(
 ) -> dict[str, str]:
     """Show fields for settings of a model, `across` per row; return the filled ones."""
     filled: dict[str, str] = {}
-    for start in range(0, len(names), across):
-        columns = st.columns(across, gap="small")
-        for column, name in zip(columns, names[start : start + across], strict=False):
-            with column:
-                field = model.model_fields[name]
-                value = _field(name, field, resolved.get(name, field.get_default()))
-            if value:
-                filled[name] = value
+    for column, name in frame.in_columns(names, across):
+        field = model.model_fields[name]
+        with column:
+            value = _field(name, field, resolved.get(name, field.get_default()))
+        if value:
+            filled[name] = value
     return filled
 
 
@@ -207,7 +199,9 @@ def setting_label(name: str) -> str:
 
 
 def _field(name: str, field: FieldInfo, resolved: Any) -> str | None:
-    choices = _choices(field.annotation)
+    choices = [str(value) for value in get_args(field.annotation)] if get_origin(field.annotation) is Literal else []
+    if field.annotation is bool:
+        choices = ["true", "false"]
     about = f"{field.description}. Name in files and on the command line: `{name}`."
     if choices:
         shown = {"": f"{setting_text(resolved)} (preset)", **{choice: choice for choice in choices}}
@@ -216,12 +210,6 @@ def _field(name: str, field: FieldInfo, resolved: Any) -> str | None:
     empty = (field.description or "").partition("empty = ")[2] or "not set"
     placeholder = empty if resolved is None else setting_text(resolved)
     return controls.text(name, setting_label(name), placeholder=placeholder, help=about)
-
-
-def _choices(annotation: Any) -> list[str]:
-    if annotation is bool:
-        return ["true", "false"]
-    return [str(value) for value in get_args(annotation)] if get_origin(annotation) is Literal else []
 
 
 def setting_text(value: Any) -> str:
@@ -238,7 +226,11 @@ def pick_source(catalog: Opened, setting: Mapping[str, str], methods: Sequence[s
     """Choose the run whose masks a method reads; returns it as a filled setting."""
     if not any(MASKS_OF in METHODS.get(name).Options.model_fields for name in methods):
         return {}
-    offered = _sources(catalog, setting)
+    offered = [
+        run
+        for run in run_select.with_rounds(catalog.own)
+        if setting_of(run.config) == tuple(setting.values()) and not METHODS.get(run.config.method).reads_runs
+    ]
     words = {"": "Choose a run", **run_select.run_words(offered)}
     if gone := run_select.gone_from(MASKS_OF, words):
         # It stays chosen, so that no run starts with other masks.
@@ -249,12 +241,6 @@ def pick_source(catalog: Opened, setting: Mapping[str, str], methods: Sequence[s
         return {}
     chosen = controls.optional(MASKS_OF, "Masks of", words, help="The finished run whose masks are retrained.")
     return {MASKS_OF: chosen} if chosen else {}
-
-
-def _sources(catalog: Opened, setting: Mapping[str, str]) -> list[Run]:
-    subject = (setting["dataset"], setting["task"], setting["model"])
-    alike = [run for run in run_select.with_rounds(catalog.own) if setting_of(run.config) == subject]
-    return [run for run in alike if not METHODS.get(run.config.method).reads_runs]
 
 
 # Initial weights
@@ -273,7 +259,14 @@ def pick_start(catalog: Opened, setting: Mapping[str, str], seeds: str, hidden: 
         return {}
     about = "Random, or the first layer of theta_0 from a pre-training without labels (GraphCL)."
     with frame.row("start-row"):
-        words = RANDOM | _pretraining_words(_pretrainings(catalog, setting))
+        # A run may start while its pre-training runs, and waits for it.
+        alike = [
+            run
+            for run in catalog.pretrainings
+            if (run.config.dataset, run.config.task) == (setting["dataset"], setting["task"])
+            and (run.finished() or any_active([run]))
+        ]
+        words = RANDOM | _pretraining_words(alike)
         gone = run_select.gone_from(PRETRAINING, words)
         chosen = controls.optional(
             PRETRAINING, "Initial weights", words, help=about, on_change=run_select.let_go(PRETRAINING)
@@ -298,25 +291,14 @@ def _pretrain(catalog: Opened, setting: Mapping[str, str], seeds: str, hidden: s
         labels = {augmentation.name: augmentation.label for augmentation in AUGMENTATIONS}
         augmentation = controls.select("augmentation", "Augmentation", labels, "edges", width=240)
         if st.button("Start pre-training", key="start-pre-training", type="primary"):
-            _start_pretraining(catalog, {**_subject(setting), "hidden": hidden, "augmentation": augmentation}, seeds)
-
-
-def _start_pretraining(catalog: Opened, values: Mapping[str, str], seeds: str) -> None:
-    with frame.or_why():
-        started = start_pretraining(catalog.store, resolve_pretraining(values), read_seeds(seeds), leave_busy=True)
-        say_not_started([started])
-        url_state.go("runs", run=started.run.name)
-
-
-def _subject(setting: Mapping[str, str]) -> dict[str, str]:
-    return {name: setting[name] for name in ("dataset", "task")}
-
-
-def _pretrainings(catalog: Opened, setting: Mapping[str, str]) -> list[Pretraining]:
-    subject = _subject(setting)
-    alike = [run for run in catalog.pretrainings if run.config.model_dump(include=set(subject)) == subject]
-    # A run may start while its pre-training runs, and waits for it.
-    return [run for run in alike if run.finished() or any_active([run])]
+            values = {name: setting[name] for name in ("dataset", "task")}
+            config = {**values, "hidden": hidden, "augmentation": augmentation}
+            with frame.or_why():
+                started = start_pretraining(
+                    catalog.store, resolve_pretraining(config), read_seeds(seeds), leave_busy=True
+                )
+                say_not_started([started])
+                url_state.go("runs", run=started.run.name)
 
 
 def _pretraining_words(offered: list[Pretraining]) -> dict[str, str]:
@@ -336,19 +318,6 @@ ACROSS = 3
 # The paper's ablation (figure 7).
 PAPER_SWEEP = {"p_graph": "0.05, 0.1, 0.2", "p_weight": "0.1, 0.2, 0.4"}
 ABOUT_SWEEP = "One run per method and combination of values. The paper's ablation varies p_graph and p_weight."
-
-
-def pick_grid(setting: Mapping[str, str], methods: Sequence[str], resolved: Mapping[str, Any]) -> dict[str, str]:
-    """Show the sweep; return the varied settings with their values as typed."""
-    fields = dict(numeric_fields(setting, methods))
-    # Open where a link varies settings; the control below has not read it yet.
-    open_ = any(url_state.recall(VARIED) or st.query_params.get_all(VARIED))
-    with st.expander("Sweep", icon=":material/grid_on:", key="sweep", expanded=open_):
-        st.caption(ABOUT_SWEEP)
-        names = controls.several(VARIED, "Settings to vary", {name: name for name in fields}, [])
-        grid = dict(_values(names, fields, resolved))
-        st.caption(count_words(grid))
-    return grid
 
 
 def numeric_fields(setting: Mapping[str, str], methods: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -379,23 +348,18 @@ def count_words(grid: Mapping[str, str]) -> str:
         values = read_grid(grid.items())
     except ConfigError:
         return ""
-    counts = [f"{len(of)} {'value' if len(of) == 1 else 'values'} of {name}" for name, of in values.items()]
+    counts = [f"{formats.number_of(len(of), 'value')} of {name}" for name, of in values.items()]
     times = " \N{MULTIPLICATION SIGN} "
     return f"{times.join(counts)}: {math.prod(map(len, values.values()))} runs for each method."
 
 
 def _values(names: Sequence[str], fields: Mapping[str, str], resolved: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for start in range(0, len(names), ACROSS):
-        for column, name in zip(st.columns(ACROSS, gap="small"), names[start : start + ACROSS], strict=False):
-            about = f"{fields[name]}. Separate values by commas."
-            with column:
-                hint = f"{setting_text(resolved.get(name))}, ..."
-                yield (
-                    name,
-                    controls.text(
-                        f"sweep_{name}", f"Values of {name}", PAPER_SWEEP.get(name, ""), placeholder=hint, help=about
-                    ),
-                )
+    for column, name in frame.in_columns(names, ACROSS):
+        about = f"{fields[name]}. Separate values by commas."
+        hint, usual = f"{setting_text(resolved.get(name))}, ...", PAPER_SWEEP.get(name, "")
+        with column:
+            text = controls.text(f"sweep_{name}", f"Values of {name}", usual, placeholder=hint, help=about)
+        yield name, text
 
 
 def _numeric(model: type[BaseModel], names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -418,9 +382,11 @@ def _cost(catalog: Opened, draft: Draft) -> None:
     st.subheader("Cost", anchor=False)
     try:
         planned = plan(draft)
-        starts = _starts(catalog, planned)
+        starts = ""
+        for config in planned.configs:
+            starts = check_needs(catalog.store, config, planned.seeds) or starts
     except StudioError as error:
-        frame.failures(error.faults if isinstance(error, ConfigError) else [str(error)])
+        frame.failure(*(error.faults if isinstance(error, ConfigError) else [str(error)]))
         st.button("Start", key="start", type="primary", disabled=True, width="stretch")
         return
     cost = cache.forecast_of(catalog, planned.configs, planned.seeds)
@@ -429,26 +395,15 @@ def _cost(catalog: Opened, draft: Draft) -> None:
     prunable_tensors(planned.configs[0])
     if starts:
         st.caption(frame.plain(starts))
-    _room(catalog.store.root, cost)
+    for sentence in shortages(cost, catalog.store.root):
+        st.warning(frame.plain(sentence), icon=":material/warning:")
     words = f"Start {formats.number_of(len(planned.configs), 'run')}"
     if st.button(
         words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"
     ):
-        _start(catalog, planned)
-
-
-def _starts(catalog: Opened, planned: Plan) -> str:
-    """Return which pre-training the runs start from; raises StudioError for missing seeds."""
-    words = ""
-    for config in planned.configs:
-        check_needs(catalog.store, config, planned.seeds)
-        sources = {source for seed in planned.seeds if (source := awaited(catalog.store, config, seed)) is not None}
-        name = pretraining_of(config)
-        if sources:
-            words = f"Starts automatically when {' and '.join(sorted(sources))} has finished."
-        elif name is not None:
-            words = start_words(name, check_start(catalog.store, config, planned.seeds))
-    return words
+        started = start_all(catalog.store, planned.configs, planned.seeds)
+        say_not_started(started)
+        url_state.go("runs", run=started[0].run.name)
 
 
 def _numbers(cost: Forecast) -> None:
@@ -498,48 +453,22 @@ def _state(done: Sequence[int], rounds: int) -> str:
     return f"{sum(map(bool, done))} of {len(done)} seeds started"
 
 
-def _room(root: Path, cost: Forecast) -> None:
-    free = free_bytes(root)
-    if cost.size_bytes > free:
-        st.warning(
-            f"The disk of {root} has {formats.file_size(free)} free, less than these runs need: empty the trash, or "
-            "choose fewer seeds or another store.",
-            icon=":material/warning:",
-        )
-    available = memory.available_bytes()
-    if cost.memory_bytes > available:
-        st.warning(
-            f"{formats.file_size(available)} of memory is available, less than the workers need together: choose fewer "
-            "hidden units, layers or seeds.",
-            icon=":material/warning:",
-        )
-
-
-def _start(catalog: Opened, planned: Plan) -> None:
-    started = start_all(catalog.store, planned.configs, planned.seeds)
-    say_not_started(started)
-    url_state.go("runs", run=started[0].run.name)
-
-
 def prunable_tensors(config: RunConfig) -> None:
     """Show the tensors in an expander titled with the number of prunable weights."""
     spec = DATASETS.get(config.dataset)
     tensors = tensor_specs(config, network_shape(config, spec.sizes))
     title = f"Masks cover {formats.count(weight_count(config))} weights"
     with st.expander(title, icon=":material/grid_on:", key="prunable"):
-        st.table(_tensor_rows(tensors), border="horizontal")
+        rows = [
+            {
+                "Tensor": tensor.name,
+                "Shape": " by ".join(map(formats.count, tensor.shape)),
+                "Pruned": "yes" if tensor.prunable else "no",
+            }
+            for tensor in tensors
+        ]
+        st.table(rows, border="horizontal")
         st.caption("Masks also cover every edge entry. Self-loops are never pruned.")
-
-
-def _tensor_rows(tensors: Sequence[TensorSpec]) -> list[dict[str, str]]:
-    return [
-        {
-            "Tensor": tensor.name,
-            "Shape": " by ".join(formats.count(size) for size in tensor.shape),
-            "Pruned": "yes" if tensor.prunable else "no",
-        }
-        for tensor in tensors
-    ]
 
 
 def plan(draft: Draft) -> Plan:
@@ -558,16 +487,12 @@ def plan(draft: Draft) -> Plan:
 
 
 def _points(draft: Draft, method: str) -> Sequence[Point]:
-    values = _of_method(draft, method)
-    if not draft.grid:
-        return [Point({}, resolve(values, draft.preset))]
-    return grid_points(values, read_grid(draft.grid.items()), draft.preset)
-
-
-def _of_method(draft: Draft, method: str) -> dict[str, str]:
-    """Return the settings of one method's run, without options of the other methods."""
+    # Without options of the other methods.
     of_others = {
         name for other in draft.methods if other != method for name in METHODS.get(other).Options.model_fields
     } - set(METHODS.get(method).Options.model_fields)
     own = {name: value for name, value in draft.filled.items() if name not in of_others}
-    return {**draft.setting, "method": method, **own}
+    values = {**draft.setting, "method": method, **own}
+    if not draft.grid:
+        return [Point({}, resolve(values, draft.preset))]
+    return grid_points(values, read_grid(draft.grid.items()), draft.preset)

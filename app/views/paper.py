@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from analysis import published
-from analysis.drawing import screen
+from analysis.drawing.description import Description
 from analysis.figures.ablation import ablation_curves
 from analysis.figures.accuracy import accuracy_curves
 from analysis.labels import dataset_label, model_label, task_label
@@ -21,25 +20,21 @@ from analysis.reproduction.verdict import Kind, Verdict, judge, settled
 from analysis.style import palette
 from analysis.tables.captions import caption
 from app.components import controls, frame, graph_select, measurement, url_state
-from app.components.downloads import draw_numbers, draw_table, show_figure
+from app.components.downloads import draw_numbers, draw_table, drawn, show_figure
 from app.components.frame import BadgeColor
 from app.data import cache
 from app.data.runs import Opened, opened, state_of
 from app.views.run_detail import say_not_started
 from glt import formats
-from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.jobs.estimate import Forecast
-from glt.jobs.queue import awaited
 from glt.lottery.graph import graph_of
-from glt.models import MODELS
 from glt.pretraining.config import PretrainConfig
 from glt.reproduction import EXPERIMENTS, Experiment, Need, Plan, Setting, in_order, make_plan
-from glt.reproduction.plan import command, cost_words, preparations, start
+from glt.reproduction.plan import ArmState, arm_state, command, cost_words, order_words, preparations, start
 from glt.seeds import read_seeds
 from glt.store import AnyRun, Run, Store, run_name
 from glt.training.tasks import TASKS
-from glt.verdicts import DELTA
 
 FIRST = "node-classification"
 DEFAULT_SEEDS = "0-2"
@@ -61,8 +56,8 @@ def page() -> None:
 
 def _controls() -> tuple[str, str, tuple[int, ...]]:
     settings = [setting for experiment in in_order() for setting in experiment.settings]
-    datasets = {name: DATASETS.get(name).label for name in dict.fromkeys(setting.dataset for setting in settings)}
-    models = {name: MODELS.get(name).label for name in dict.fromkeys(setting.model for setting in settings)}
+    datasets = {name: dataset_label(name) for name in dict.fromkeys(setting.dataset for setting in settings)}
+    models = {name: model_label(name) for name in dict.fromkeys(setting.model for setting in settings)}
     with frame.row("controls"):
         dataset = controls.segments("dataset", "Data set", datasets, "cora")
         model = controls.segments("model", "Network", models, "gcn")
@@ -114,7 +109,7 @@ def _section(
     catalog: Opened, experiment: Experiment, setting: Setting, chosen: tuple[str, str], seeds: Sequence[int]
 ) -> None:
     if chosen != (setting.dataset, setting.model):
-        shown = f"{DATASETS.get(setting.dataset).label} with {MODELS.get(setting.model).label}"
+        shown = f"{dataset_label(setting.dataset)} with {model_label(setting.model)}"
         st.caption(f":material/info: The paper has no such panel: {shown} is shown.")
     if _is_unmeasured(experiment, setting):
         _measured().add((experiment.name, setting))
@@ -141,27 +136,21 @@ def judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Seq
     """Judge an experiment; graphs are measured only with `measure`."""
     plan = make_plan(experiment, setting, seeds, catalog.runs)
     exhibit = EXHIBITS.get(experiment.name)
-    runs = shown_runs(plan)
+    # The run of every arm, or its substitute.
+    figured = [need.run if need.has_rounds else need.stand_in for need in plan.needs]
+    runs = list({run.reference: run for run in figured if run is not None}.values())
     cost = cache.forecast_of(catalog, [need.config for need in plan.lacking if need.config], plan.seeds)
     # A run with other settings is drawn and labelled; it never counts in a mean, a claim or a verdict.
     tested = plan.runs if measure or not exhibit.measures else []
-    scored = scored_runs(catalog.runs, setting, seeds) if exhibit.scores else []
-    rows, claims = _compared(exhibit, setting, tested, scored) if tested else ([], [])
+    scored: dict[str, Run] = {}
+    for other in EXHIBITS if exhibit.scores else ():
+        # Printed scores of all experiments in this setting are one family of tests.
+        if other.scores and setting in EXPERIMENTS.get(other.name).settings:
+            of_other = make_plan(EXPERIMENTS.get(other.name), setting, seeds, catalog.runs)
+            scored |= {run.reference: run for run in of_other.runs}
+    rows, claims = _compared(exhibit, setting, tested, list(scored.values())) if tested else ([], [])
     claims = settled(claims, plan)
     return Judged(exhibit, plan, runs, cost, rows, claims, judge(plan, rows, claims, cost_words(plan, cost)))
-
-
-def shown_runs(plan: Plan) -> list[Run]:
-    """Return the run of every arm for the figure, or its substitute."""
-    runs = [need.run if need.has_rounds else need.stand_in for need in plan.needs]
-    return list({run.reference: run for run in runs if run is not None}.values())
-
-
-def scored_runs(runs: Sequence[Run], setting: Setting, seeds: Sequence[int]) -> list[Run]:
-    """Return the runs of all experiments that compare printed scores in this setting."""
-    experiments = [EXPERIMENTS.get(exhibit.name) for exhibit in EXHIBITS if exhibit.scores]
-    plans = [make_plan(entry, setting, seeds, runs) for entry in experiments if setting in entry.settings]
-    return list({run.reference: run for plan in plans for run in plan.runs}.values())
 
 
 def _compared(
@@ -228,7 +217,13 @@ def show_section(catalog: Opened, judged: Judged) -> None:
             f"Shows {experiment.place} as soon as a run below has finished its first round.",
             "menu_book",
         )
-    _show_claims(judged.claims)
+    if judged.claims:
+        st.markdown("**Claims of the paper**")
+    marks = {True: ":green-badge[holds]", False: ":orange-badge[does not hold]", None: ":gray-badge[open]"}
+    for claim in judged.claims:
+        mark = marks[claim.holds] if claim.tested else ":gray-badge[no verdict]"
+        st.markdown(f"{frame.plain(claim.text)} {mark}")
+        st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")
     show_needs(catalog, judged)
 
 
@@ -258,20 +253,19 @@ def _pictures(judged: Judged) -> None:
 
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
-    figure, title = _curve_figure(runs, picture, frame.is_dark(), printed), f"Our runs as in {picture.place}"
+    figure, title = _curve_figure(runs, picture, printed), f"Our runs as in {picture.place}"
     show_figure(figure, f"paper-{picture.x}", title)
     frame.caption(f"{title.partition(' (')[0]}.", frame.plain(caption(cache.rounds_of(runs), paper=printed)))
     draw_numbers(figure, f"paper-{picture.x}", title)
 
 
-@cache.cached(32, shared=True)
-def _curve_figure(runs: list[Run], picture: Picture, dark: bool, printed: bool) -> go.Figure:
+@drawn()
+def _curve_figure(runs: list[Run], picture: Picture, printed: bool) -> Description:
     x = picture.x
     if picture.kind == "ablation" and len(runs) > 1:
-        return screen.draw(ablation_curves(runs, x=x), dark)
-    table = cache.curve_of(runs, "test", x, "dense_features", DELTA)
-    described = accuracy_curves(table, cache.rounds_of(runs), x=x, paper=printed, seeds=False)
-    return screen.draw(described, dark)
+        return ablation_curves(runs, x=x)
+    table = cache.curve_of(runs, "test", x)
+    return accuracy_curves(table, cache.rounds_of(runs), x=x, paper=printed, seeds=False)
 
 
 def _subgraphs(run: Run, number: int) -> None:
@@ -329,28 +323,13 @@ def _cells(row: Comparison, again: bool) -> list[str]:
     return [*cells, row.rerun_words() or formats.MISSING] if again else cells
 
 
-def _show_claims(claims: Sequence[Claim]) -> None:
-    if not claims:
-        return
-    st.markdown("**Claims of the paper**")
-    marks = {True: ":green-badge[holds]", False: ":orange-badge[does not hold]", None: ":gray-badge[open]"}
-    for claim in claims:
-        mark = marks[claim.holds] if claim.tested else ":gray-badge[no verdict]"
-        st.markdown(f"{frame.plain(claim.text)} {mark}")
-        st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")
-
-
-PRETRAINING = "the pre-training"
-
-
 def show_needs(catalog: Opened, judged: Judged) -> None:
     """Show every arm's state, and offer to start what is missing."""
     plan, store = judged.plan, catalog.store
-    words = _arm_words(plan)
     with st.container(border=True, key="needs", gap="small"):
         st.markdown("**Required runs**")
         for number, need in enumerate(plan.needs):
-            _need(number, need, store, words)
+            _need(number, need, plan, store)
         if not plan.lacking:
             if not plan.unavailable:
                 st.caption(f"Complete for seeds {', '.join(map(str, plan.seeds))}.")
@@ -358,41 +337,14 @@ def show_needs(catalog: Opened, judged: Judged) -> None:
         st.caption(frame.plain(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}."))
         firsts = preparations(plan, store)
         for first in firsts:
-            st.caption(_preparation(catalog, first))
+            name = run_name(first)
+            known = next((run for run in catalog.pretrainings if run.name == name), None)
+            state = state_of(known) if known is not None else "not started"
+            st.caption(f"First, a pre-training of unknown duration: {name} ({state}).")
         for sentence in order_words(plan, firsts):
             st.caption(f":material/account_tree: {frame.plain(sentence)}")
         _button(catalog, plan, firsts)
         st.code(command(plan), language="bash", wrap_lines=True)
-
-
-def _arm_words(plan: Plan) -> Mapping[str, str]:
-    """Return the words of each arm by the name of its run."""
-    return {run_name(need.config): need.arm.words for need in plan.needs if need.config is not None}
-
-
-def order_words(plan: Plan, firsts: list[PretrainConfig]) -> list[str]:
-    """Return which missing arms start after other runs, in sentences."""
-    words = _arm_words(plan)
-    behind: dict[str, list[str]] = {}
-    for need in plan.lacking:
-        if need.arm.first in firsts and need.arm.first is not None:
-            behind.setdefault(PRETRAINING, []).append(need.arm.words)
-        elif any(other.config is not None and run_name(other.config) == need.arm.reads for other in plan.lacking):
-            behind.setdefault(words[need.arm.reads], []).append(need.arm.words)
-    return [_waiting(first, waiting) for first, waiting in behind.items()]
-
-
-def _waiting(first: str, waiting: list[str]) -> str:
-    if len(waiting) == 1:
-        return f"{waiting[0]}: starts automatically after {first}."
-    return f"{'; '.join(waiting)}: start automatically after {first}."
-
-
-def _preparation(catalog: Opened, first: PretrainConfig) -> str:
-    name = run_name(first)
-    known = next((run for run in catalog.pretrainings if run.name == name), None)
-    state = state_of(known) if known is not None else "not started"
-    return f"First, a pre-training of unknown duration: {name} ({state})."
 
 
 def _button(catalog: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
@@ -416,25 +368,13 @@ def _has_idle(run: AnyRun | None, seeds: tuple[int, ...]) -> bool:
     return run is None or any(not run.seed(seed).is_at_work() for seed in seeds)
 
 
-def _need(number: int, need: Need, store: Store, words: Mapping[str, str]) -> None:
+def _need(number: int, need: Need, plan: Plan, store: Store) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"need-{number}"):
         st.markdown(need.arm.words, width="content")
-        state, color = state_words(need, store, words)
-        st.badge(state, color=color)
+        words, state = arm_state(need, plan, store)
+        colors: dict[ArmState, BadgeColor] = {"complete": "green", "running": "blue", "waiting": "violet"}
+        st.badge(frame.plain(words), color=colors.get(state, "gray"))
         if need.run is not None and need.has_rounds:
             st.caption(f"{need.run.reference}{' · example' if need.run.is_example else ''}", width="content")
         elif need.stand_in is not None:
             st.caption(frame.plain(f"shown instead: {need.stand_in.reference} ({need.differs})"), width="content")
-
-
-def state_words(need: Need, store: Store, words: Mapping[str, str]) -> tuple[str, BadgeColor]:
-    """Return the state of an arm and its colour."""
-    run = need.own
-    active = [seed for seed in need.lacking if run is not None and run.seed(seed).is_at_work()]
-    if run is None or not active:
-        return frame.plain(need.state), "green" if need.state == "complete" else "gray"
-    sources = [awaited(store, run.config, seed) for seed in active]
-    if None in sources:
-        return "running", "blue"
-    names = dict.fromkeys(words.get(source or "", PRETRAINING) for source in sources)
-    return f"waits for {' and '.join(names)}", "violet"

@@ -21,7 +21,7 @@ from analysis.style import palette
 from analysis.tables.rounds import epochs_table
 from app.components import controls, frame, run_select, url_state
 from app.components.downloads import draw_numbers, show_figure
-from app.data.cache import Read, reader_of
+from app.data import cache
 from app.data.runs import WAITS, Opened, RunProgress, SeedProgress, forget_store_size, opened, run_progress, store_size
 from glt import formats, jobs
 from glt.doctor import Examined, examine, repair
@@ -32,7 +32,7 @@ from glt.jobs.queue import awaited
 from glt.lottery.diagnosis import diagnosis_of
 from glt.methods import METHODS
 from glt.presets import all_options
-from glt.store import COLORS, AnyRun, Pretraining, Run, folder_size
+from glt.store import COLORS, AnyRun, Pretraining, Run, SeedRun, folder_size
 from glt.store.locks import ACTIVE
 from glt.store.store import check_unread, readers_left
 
@@ -89,7 +89,9 @@ def _state(run: AnyRun) -> None:
         st.space("stretch")
         annotate(catalog, run, about)
         run_buttons(catalog, progress)
-    show_note(run)
+    if run.annotation.note:
+        with st.container(key="note"):
+            st.markdown(frame.plain_lines(run.annotation.note))
     if progress.damage:
         frame.failure(progress.damage)
         if not run.is_example:
@@ -99,7 +101,6 @@ def _state(run: AnyRun) -> None:
 
 
 def _seed_row(catalog: Opened, run: AnyRun, seed: SeedProgress) -> None:
-    """Show one seed and its action."""
     line = "seed-done" if seed.state == "done" else "seed-open"
     with st.container(key=f"seed-row-{seed.seed}", gap=None):
         with frame.row(f"{line}-{seed.seed}", "center"):
@@ -120,12 +121,13 @@ def _seed_row(catalog: Opened, run: AnyRun, seed: SeedProgress) -> None:
 
 
 def _seed_action(catalog: Opened, run: Run, seed: SeedProgress) -> None:
+    key = f"{run.reference}-{seed.seed}"
     if seed.state in ACTIVE:
-        if st.button("Stop", key=f"stop-{run.reference}-{seed.seed}", type="tertiary", icon=":material/stop:"):
+        if st.button("Stop", key=f"stop-{key}", type="tertiary", icon=":material/stop:"):
             stop(run, [seed.seed])
     elif seed.state != "done":
         words = "Try again" if seed.state == "failed" else "Resume"
-        if st.button(words, key=f"resume-{run.reference}-{seed.seed}", type="tertiary", icon=":material/refresh:"):
+        if st.button(words, key=f"resume-{key}", type="tertiary", icon=":material/refresh:"):
             resume(catalog, run, [seed.seed])
 
 
@@ -151,14 +153,18 @@ def _at_work(catalog: Opened) -> Iterator[tuple[float, str]]:
             status = run.seed(seed).status()
             if status.state == "running":
                 left = status.progress.seconds_left if status.progress else None
-                yield math.inf if left is None else left, f"{run_select.run_title(run)}, seed {seed},"
+                yield (
+                    math.inf if left is None else left,
+                    f"{run.annotation.title or run_select.subject(run)}, seed {seed},",
+                )
 
 
 def _settings_beside_log(settings: Mapping[str, object]) -> AbstractContextManager[object]:
     """Show settings in an expander; return the expander for a log beside it."""
     left, right = st.columns(2, gap="medium")
     with left, st.expander("Settings", icon=":material/tune:", key="settings"):
-        st.table(frame.plain_table(settings), border="horizontal")
+        rows = {frame.plain(name): frame.plain(str(value)) for name, value in settings.items()}
+        st.table(rows, border="horizontal")
     return right.expander("Log", icon=":material/notes:", key="log")
 
 
@@ -187,16 +193,14 @@ def tail(path: Path, lines: int) -> str:
 
 
 class _Drawn(NamedTuple):
-    """A training curve, its numbers, and whether it omits epochs."""
-
     figure: go.Figure
     sentence: str
     numbers: pd.DataFrame
+    epochs: int
     is_thinned: bool
 
 
 def _training(run: Run, live: bool) -> None:
-    """Show the training curve of a seed and round."""
     seeds = run.seeds()
     if not seeds:
         return
@@ -205,11 +209,11 @@ def _training(run: Run, live: bool) -> None:
         st.space("stretch")
         seed = int(controls.select("seed", "Seed", {str(seed): str(seed) for seed in seeds}, width=100))
         try:
-            rounds = reversed(reader_of(run, seed).rounds())
+            rounds = cache.rounds_with_epochs(cache.events_stamp(run.seed(seed)), run.seed(seed))
         except StoreError as error:
             frame.failure(str(error))
             return
-        words = {"last": "last", **{str(number): str(number) for number in rounds}}
+        words = {"last": "last", **{str(number): str(number) for number in reversed(rounds)}}
         chosen = controls.select("training_round", "Round", words, "last", width=100)
         about = "Switch off to zoom: the figure then stays as it is."
         follow = live and controls.switch("live", "Live", True, help=about)
@@ -218,18 +222,19 @@ def _training(run: Run, live: bool) -> None:
 
 
 def _draw(run: Run, seed: int, chosen: str) -> None:
-    reader = reader_of(run, seed)
-    rounds = reader.rounds()
+    stamp = cache.events_stamp(run.seed(seed))
+    rounds = cache.rounds_with_epochs(stamp, run.seed(seed))
     if not rounds:
         st.caption("No epochs yet.")
         return
     number = rounds[-1] if chosen == "last" else int(chosen)
-    read = reader.epochs(number)
     metric = metric_label(run.config.dataset, run.config.task)
     title = f"Loss and {metric} by epoch in round {number}"
-    drawn = _drawn(str(run.seed(seed).path.absolute()), read.stamp, metric, title, frame.is_dark(), read)
+    drawn = _drawn(stamp, number, metric, title, frame.is_dark(), run.seed(seed))
     show_figure(drawn.figure, "training", title, drawn.sentence)
-    which = _which(run, len(read.epochs), drawn.is_thinned)
+    which = "every tenth epoch (examples keep only these)" if run.is_example else "every epoch"
+    if drawn.is_thinned:
+        which = f"{formats.count(drawn.epochs)} epochs, drawn as the minimum and maximum of short intervals"
     st.caption(f"Seed {seed}, round {number}: loss and {metric}, {which}.")
     for sentence in _notes(run, seed, number):
         st.caption(frame.plain(f"{formats.opening(sentence)}."))
@@ -237,7 +242,6 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
 
 
 def _notes(run: Run, seed: int, number: int) -> list[str]:
-    """Return the notes and diagnostics of a finished round."""
     seed_run = run.seed(seed)
     try:
         records = seed_run.rounds()
@@ -251,17 +255,15 @@ def _notes(run: Run, seed: int, number: int) -> list[str]:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _drawn(path: str, stamp: tuple[int, int, bytes], metric: str, title: str, dark: bool, _read: Read) -> _Drawn:
+def _drawn(
+    stamp: tuple[str | int, ...], number: int, metric: str, title: str, is_dark: bool, _seed_run: SeedRun
+) -> _Drawn:
     """Return the training curve of a round, shared by all tabs."""
-    table = epochs_table(_read.epochs)
-    figure = screen.draw(training_curves(table, metric, HEIGHT), dark)
-    return _Drawn(figure, alt_text.sentence(figure, title), alt_text.table(figure), is_thinned(table))
-
-
-def _which(run: Run, epochs: int, thinned: bool) -> str:
-    if thinned:
-        return f"{formats.count(epochs)} epochs, drawn as the minimum and maximum of short intervals"
-    return "every tenth epoch (examples keep only these)" if run.is_example else "every epoch"
+    epochs, _ = _seed_run.event_file.epochs(number)
+    table = epochs_table(epochs)
+    figure = screen.draw(training_curves(table, metric, HEIGHT), is_dark)
+    sentence, numbers = alt_text.sentence(figure, title), alt_text.table(figure)
+    return _Drawn(figure, sentence, numbers, len(epochs), is_thinned(table))
 
 
 def _loss(run: Pretraining) -> None:
@@ -297,8 +299,10 @@ def run_buttons(catalog: Opened, progress: RunProgress) -> None:
         stop(run, None)
     if progress.unfinished and st.button("Resume all", key=f"resume-{run.reference}", icon=":material/refresh:"):
         resume(catalog, run, progress.unfinished)
-    elif not progress.is_active:
-        check_button(catalog, run)
+    elif not progress.is_active and st.button(
+        "Check", key=f"mend-{run.reference}", icon=":material/fact_check:", help=ABOUT_CHECK
+    ):
+        _check(catalog, run.path)
     if not progress.is_active and st.button("Delete", key=f"delete-{run.reference}", icon=":material/delete:"):
         _confirm_delete(catalog, run.path)
 
@@ -363,34 +367,28 @@ def short(path: Path) -> str:
 
 @st.dialog("Delete this run?", icon=":material/delete:")
 def _confirm_delete(catalog: Opened, folder: Path) -> None:
-    is_read = _say_readers(catalog, folder.name)
-    if not is_read:
+    readers, is_read = catalog.store.readers(folder.name), False
+    try:
+        check_unread(folder.name, readers)
+    except StoreError as error:
+        frame.failure(str(error))
+        is_read = True
+    else:
+        if left := readers_left(folder.name, readers):
+            st.warning(frame.plain(left), icon=":material/warning:")
         st.markdown(
             f"{frame.plain(folder.name)} ({formats.file_size(folder_size(folder))}) moves to the trash of the store."
         )
         st.caption("Restore, below the list of runs, undoes this until you empty the trash.")
     if st.button("Move to trash", key="confirm-delete", type="primary", disabled=is_read):
-        _attempt(lambda: _delete(catalog, folder), "Moved to the trash")
 
+        def delete() -> None:
+            catalog.store.move_to_trash(folder)
+            if folder.name in url_state.held("run"):
+                # The page does not report the run as missing.
+                run_select.let_go("run")()
 
-def _delete(catalog: Opened, folder: Path) -> None:
-    """Move a run to the trash, without reporting the shown one as missing."""
-    catalog.store.move_to_trash(folder)
-    if folder.name in url_state.held("run"):
-        run_select.let_go("run")()
-
-
-def _say_readers(catalog: Opened, name: str) -> bool:
-    """Show which runs need this one; return whether an active one does."""
-    readers = catalog.store.readers(name)
-    try:
-        check_unread(name, readers)
-    except StoreError as error:
-        frame.failure(str(error))
-        return True
-    if left := readers_left(name, readers):
-        st.warning(frame.plain(left), icon=":material/warning:")
-    return False
+        _attempt(delete, "Moved to the trash")
 
 
 @st.dialog("Restore a deleted run", icon=":material/restore_from_trash:")
@@ -435,13 +433,14 @@ ABOUT_COLOR = (
 )
 ABOUT_HIDING = "Hides the run on other pages and lists it last here. Nothing is deleted."
 FIELDS = ("title", "note", "color")
+SAVED = "annotations saved: "
 
 
 def annotate(catalog: Opened, run: AnyRun, computed: str) -> None:
     """Offer to edit title (default: `computed`), note and colour, or to hide a run."""
     annotation = run.annotation
     _settle(run)
-    saved = st.session_state.setdefault(_saved_key(run), 0)
+    saved = st.session_state.setdefault(f"{SAVED}{run.reference}", 0)
     # A new key makes a new, closed popover: Streamlit cannot close one.
     with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{saved}-{run.reference}"):
         with st.form(f"annotation-{run.reference}", border=False):
@@ -455,19 +454,6 @@ def annotate(catalog: Opened, run: AnyRun, computed: str) -> None:
         words, icon = ("Show", "visibility") if annotation.hidden else ("Hide", "visibility_off")
         if st.button(words, key=f"hide-{run.reference}", icon=f":material/{icon}:", help=ABOUT_HIDING):
             _save(catalog, run, {"hidden": not annotation.hidden})
-
-
-def show_note(run: AnyRun) -> None:
-    """Show the note of a run, if it has one."""
-    if run.annotation.note:
-        with st.container(key="note"):
-            st.markdown(frame.plain_lines(run.annotation.note))
-
-
-def say_annotations_damaged(catalog: Opened) -> None:
-    """Show a warning if annotations cannot be read."""
-    if damage := catalog.store.annotations().damage:
-        st.warning(frame.plain(damage), icon=":material/warning:")
 
 
 def _settle(run: AnyRun) -> None:
@@ -487,28 +473,19 @@ def _save(catalog: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
     except StudioError as error:
         frame.failure(str(error))
         return
-    st.session_state[_saved_key(run)] += 1
-    if warning:
-        st.toast(frame.plain(warning), icon=":material/warning:", duration="long")
-    else:
-        st.toast("Saved", icon=":material/check:")
+    st.session_state[f"{SAVED}{run.reference}"] += 1
+    st.toast(
+        frame.plain(warning) or "Saved",
+        icon=f":material/{'warning' if warning else 'check'}:",
+        duration="long" if warning else "short",
+    )
     st.rerun()
-
-
-def _saved_key(run: AnyRun) -> str:
-    return f"annotations saved: {run.reference}"
 
 
 # Check and repair
 
 MOST_FAULTS = 8
 ABOUT_CHECK = "Opens every file of the run and verifies its checksum."
-
-
-def check_button(catalog: Opened, run: AnyRun) -> None:
-    """Offer to check every file of an idle run."""
-    if st.button("Check", key=f"mend-{run.reference}", icon=":material/fact_check:", help=ABOUT_CHECK):
-        _check(catalog, run.path)
 
 
 def offer_repair(catalog: Opened, folder: Path) -> None:

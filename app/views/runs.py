@@ -11,7 +11,7 @@ from app.components import controls, frame, run_select, url_state
 from app.components.run_select import AnyKind
 from app.data.runs import Opened, any_active, counts, opened, run_progress
 from app.views import run_detail
-from app.views.run_detail import damaged_folders, say_annotations_damaged, store_line
+from app.views.run_detail import damaged_folders, store_line
 from glt import formats, jobs
 from glt.store import AnyRun, annotations_of
 
@@ -24,11 +24,13 @@ def page() -> None:
     """Show the page."""
     with frame.page("Runs", "Active and finished runs, and the progress of every seed."):
         catalog = opened()
-        say_annotations_damaged(catalog)
+        if damage := catalog.store.annotations().damage:
+            st.warning(frame.plain(damage), icon=":material/warning:")
         live = any_active((*catalog.own, *catalog.pretrainings))
         pace = SECONDS_BETWEEN_LOOKS if live else None
         if not catalog.runs and not catalog.pretrainings:
-            run_select.tell_none_left("run")
+            run_select.gone_from("run", ())
+            run_select.tell_gone("run")
             damaged_folders(catalog)
             frame.empty(
                 "No runs yet", f"The store {catalog.store.root} is empty.", "list_alt", "launch", "Launch a run"
@@ -42,9 +44,16 @@ def page() -> None:
         with listing:
             words = run_select.pick_filter(len(catalog.runs) + len(catalog.pretrainings))
             st.fragment(frame.or_why()(_list), run_every=pace)(live, words)
-            example_cards(catalog, _chosen(catalog), words)
+            # Examples never change while a page is open.
+            if fitting := run_select.matching(_seen(catalog.examples), words):
+                st.caption("Examples: finished runs included with the app, read-only")
+                _cards(catalog, fitting)
             damaged_folders(catalog)
-            hidden_cards(catalog, _chosen(catalog), words)
+            every: tuple[AnyRun, ...] = (*catalog.own, *catalog.pretrainings, *catalog.examples)
+            annotations = annotations_of(every)
+            hidden = run_select.matching([run for run in every if annotations[run.reference].hidden], words)
+            if hidden and controls.switch("hidden", f"Show {len(hidden)} hidden"):
+                _cards(catalog, hidden[:MOST_CARDS])
         with detail:
             if chosen := _selected(catalog):
                 run_detail.show(chosen, live)
@@ -67,13 +76,7 @@ def _list(was_live: bool, words: Sequence[str]) -> None:
     catalog = opened()
     if was_live and not any_active((*catalog.own, *catalog.pretrainings)):
         st.rerun()
-    own_cards(catalog, _chosen(catalog), words)
-
-
-def _chosen(catalog: Opened) -> str:
-    """Return the reference of the selected run, "" if it no longer exists."""
-    chosen = _selected(catalog)
-    return "" if chosen is None else chosen.reference
+    _own_cards(catalog, words)
 
 
 def _selected(catalog: Opened) -> AnyRun | None:
@@ -88,7 +91,7 @@ def _selected(catalog: Opened) -> AnyRun | None:
         return None
     given = controls.started("run", known)
     reference = (given[0] if given else "") if given is not None else st.session_state["run"]
-    controls.tell_unknown("run", "run", list(known))
+    controls.tell_unknown("run", "Run", known)
     chosen = known.get(reference, next(iter(known.values())))
     st.session_state["run"] = chosen.reference
     url_state.keep("run", [chosen.reference])
@@ -102,33 +105,17 @@ PAGES = "runs: pages"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
-def own_cards(catalog: Opened, chosen: str, words: Sequence[str]) -> None:
+def _own_cards(catalog: Opened, words: Sequence[str]) -> None:
     """Show the user's runs and pre-trainings that match, except hidden ones."""
     own, pretrained, examples = (
         run_select.matching(_seen(runs), words) for runs in (catalog.own, catalog.pretrainings, catalog.examples)
     )
     if words and not (own or pretrained or examples):
         st.caption("No run matches all these words.")
-    _cards(catalog, _first(own, chosen), chosen)
+    _cards(catalog, _first(catalog, own))
     if pretrained:
         st.caption("Pre-trainings: first layers for the initial weights of runs")
-    _cards(catalog, pretrained, chosen)
-
-
-def example_cards(catalog: Opened, chosen: str, words: Sequence[str]) -> None:
-    """Show the examples that match; they never change while a page is open."""
-    if fitting := run_select.matching(_seen(catalog.examples), words):
-        st.caption("Examples: finished runs included with the app, read-only")
-        _cards(catalog, fitting, chosen)
-
-
-def hidden_cards(catalog: Opened, chosen: str, words: Sequence[str]) -> None:
-    """Offer to show the hidden runs that match, at the end of the list."""
-    every: tuple[AnyRun, ...] = (*catalog.own, *catalog.pretrainings, *catalog.examples)
-    annotations = annotations_of(every)
-    hidden = run_select.matching([run for run in every if annotations[run.reference].hidden], words)
-    if hidden and controls.switch("hidden", f"Show {len(hidden)} hidden"):
-        _cards(catalog, hidden[:MOST_CARDS], chosen)
+    _cards(catalog, pretrained)
 
 
 def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
@@ -136,7 +123,7 @@ def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
     return [run for run in runs if not annotations[run.reference].hidden]
 
 
-def _first(runs: Sequence[AnyRun], chosen: str) -> Sequence[AnyRun]:
+def _first(catalog: Opened, runs: Sequence[AnyRun]) -> Sequence[AnyRun]:
     """Return the first runs and the chosen one; show a button for more."""
     shown = MOST_CARDS * st.session_state.setdefault(PAGES, 1)
     if len(runs) <= shown:
@@ -145,13 +132,15 @@ def _first(runs: Sequence[AnyRun], chosen: str) -> Sequence[AnyRun]:
     if st.button(f"Show {min(MOST_CARDS, len(runs) - shown)} more", key="more-runs", type="tertiary"):
         st.session_state[PAGES] += 1
         st.rerun()
+    chosen = "" if (selected := _selected(catalog)) is None else selected.reference
     return [run for place, run in enumerate(runs) if place < shown or run.reference == chosen]
 
 
-def _cards(catalog: Opened, runs: Sequence[AnyRun], chosen: str) -> None:
-    details = run_select.run_details(catalog.runs)
+def _cards(catalog: Opened, runs: Sequence[AnyRun]) -> None:
+    details, chosen = run_select.run_details(catalog.runs), _selected(catalog)
     for run in runs:
-        _card(run, details.get(run.reference, ""), run.reference == chosen)
+        is_chosen = chosen is not None and run.reference == chosen.reference
+        _card(run, details.get(run.reference, ""), is_chosen)
 
 
 def _card(run: AnyRun, details: str, is_chosen: bool) -> None:
@@ -169,7 +158,9 @@ def _card(run: AnyRun, details: str, is_chosen: bool) -> None:
         if details:
             st.caption(frame.plain(details))
         if annotation.note:
-            st.caption(f":material/notes: {frame.plain(_first_words(annotation.note))}")
+            note = " ".join(annotation.note.split())
+            shown = note if len(note) <= MOST_LETTERS else f"{note[: MOST_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
+            st.caption(f":material/notes: {frame.plain(shown)}")
         with frame.row(f"states-of-{name}", "center"):
             frame.state_chip(now.state)
             seeds = counts(states) if now.is_mixed else formats.number_of(len(states), "seed")
@@ -177,13 +168,3 @@ def _card(run: AnyRun, details: str, is_chosen: bool) -> None:
             st.caption(words.replace(" %", f"{NO_BREAK}%"), width="content")
         if now.is_active:
             st.progress(now.fraction)
-
-
-def _first_words(note: str) -> str:
-    r"""Return the beginning of a note, on one line.
-
-    >>> _first_words("one\ntwo"), len(_first_words("long " * 40))
-    ('one two', 90)
-    """
-    line = " ".join(note.split())
-    return line if len(line) <= MOST_LETTERS else f"{line[: MOST_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"

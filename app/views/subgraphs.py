@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.drawing import screen
@@ -33,20 +31,23 @@ from analysis.subgraphs.panel import (
     original_panel,
     take,
 )
+from analysis.subgraphs.samplers import SAMPLERS
 from app.components import controls, frame, graph_select, run_select, url_state
-from app.components.downloads import draw_numbers, show_figure, show_table
+from app.components.downloads import draw_numbers, drawn, show_figure, show_table
 from app.components.frame import plain
 from app.components.graph_select import RoundSample, find_node
 from app.data import cache
 from glt import formats
 from glt.datasets import Graph
 from glt.datasets.graph import IntArray
-from glt.errors import ConfigError, StudioError
+from glt.errors import ConfigError
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
-from glt.store import RoundRecord, Run
+from glt.store import Run
 
 HEIGHT = 660
+BESIDE = "beside"
+ABOUT_COMPARING = "Adds a panel: the same nodes in the same seed of another run."
 SECTIONS = {"why": "Removal of an edge", "losers": "Losses by class and degree", "whole": "Whole graph"}
 
 
@@ -69,7 +70,9 @@ class View:
     @property
     def part(self) -> Subgraph:
         """The sampled subgraph with its layout."""
-        return graph_select.round_subgraph(self.graph, self.sample, self.run, self.seed, self.number)
+        needs_mask = "cut" in SAMPLERS.get(self.sample.sample.kind).uses
+        mask = cache.edge_mask(self.run, self.seed, self.number) if needs_mask else None
+        return graph_select.subgraph(self.graph, self.sample, None if mask is None else ~mask.either_way())
 
 
 def page() -> None:
@@ -82,7 +85,10 @@ def page() -> None:
             return
         view = _controls(finished)
         pictures = st.container(key="pictures")
-        nodes = _below(view)
+        nodes: tuple[int, ...] = ()
+        # Errors are shown here, so that the panels stay.
+        with frame.or_why():
+            nodes = _section(view)
         with pictures:
             _panels(view)
         graph_select.listen(view.graph, nodes)
@@ -93,8 +99,14 @@ def _controls(finished: list[Run]) -> View:
         run = run_select.pick_run(finished)
         seed = run_select.pick_seed(run)
         graph = graph_of(run.seed(seed))
-        number = run_select.pick_round([run.seed(seed)])
-        beside = pick_compared(run, seed, finished)
+        number = run_select.pick_round(run.seed(seed).whole_rounds())
+        others = [other for other in finished if _is_comparable(run, other, seed)]
+        words = run_select.run_words(finished)
+        options = {"": "No other run", **{other.reference: words[other.reference] for other in others}}
+        run_select.gone_from(BESIDE, options)
+        changed = run_select.let_go(BESIDE)
+        named = controls.optional(BESIDE, "Compare with", options, width=240, help=ABOUT_COMPARING, on_change=changed)
+        beside = next((other for other in others if other.reference == named), None)
     with frame.row("sample-controls"):
         sample = graph_select.pick_round_sample(graph)
     run_select.tell_gone(BESIDE)
@@ -103,30 +115,35 @@ def _controls(finished: list[Run]) -> View:
 
 
 def _panels(view: View) -> None:
-    """Show the panels; the centre of the sample is marked until a click."""
     part, centre = view.part, view.sample.sample.center
     rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
     html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre)
-    st.iframe(html, height=HEIGHT, alt=_alternative(view, rounds))
-    frame.caption(*_picture_caption(view, view.run.seed(view.seed).rounds()[view.number]))
-
-
-def _below(view: View) -> tuple[int, ...]:
-    """Show the section below the panels; return the chosen node or both ends of the edge.
-
-    Errors are shown here, so that the panels stay.
-    """
-    try:
-        return _section(view)
-    except StudioError as error:
-        frame.failure(str(error))
-        return ()
+    shown = [_panel(view.graph, part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
+    alt = [f"{panel.title}: {'; '.join(panel.caption)}." for panel in (original_panel(view.graph, part), *shown)]
+    name = dataset_label(view.graph.name)
+    st.iframe(html, height=HEIGHT, alt=" ".join([f"{name}, the same nodes side by side.", *alt]))
+    config, record = view.run.config, view.run.seed(view.seed).rounds()[view.number]
+    kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
+    frame.caption(
+        f"{plain(run_select.run_words([view.run])[view.run.reference])}, seed {view.seed}, round {record.round}: graph "
+        f"sparsity {formats.percent(record.graph_sparsity)}, weight sparsity "
+        f"{formats.percent(record.weight_sparsity)}, test {metric_label(config.dataset, config.task)} "
+        f"{formats.percent(record.test)}.",
+        f"Undirected edges kept: {kept} either way, {both} both ways. "
+        f"{plain(graph_select.describe(view.graph, view.sample))} {training_part(config)}",
+    )
 
 
 def _section(view: View) -> tuple[int, ...]:
     with frame.row("section-controls"):
         section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
-        run = _pick_told(view)
+        run = view.run
+        if view.beside is None:
+            url_state.drop("whose")
+        else:
+            words = run_select.run_words(view.runs)
+            name = controls.segments("whose", "Edges of", words, label_visibility="collapsed")
+            run = next(run for run in view.runs if run.reference == name)
     number = min(view.number, run.seed(view.seed).whole_rounds() - 1)
     if section == "why":
         return edge_story(run, view.seed, number, view.graph, view.part.nodes)
@@ -137,60 +154,15 @@ def _section(view: View) -> tuple[int, ...]:
     return graph_select.named_nodes(view.graph)
 
 
-def _pick_told(view: View) -> Run:
-    """Choose the run of the section."""
-    if view.beside is None:
-        url_state.drop("whose")
-        return view.run
-    words = run_select.run_words(view.runs)
-    name = controls.segments("whose", "Edges of", words, label_visibility="collapsed")
-    return next(run for run in view.runs if run.reference == name)
-
-
-def _picture_caption(view: View, record: RoundRecord) -> tuple[str, str]:
-    run = view.run
-    title = run_select.run_words([run])[run.reference]
-    kept, both = formats.percent(record.edges_kept_either_way), formats.percent(record.edges_kept_both_ways)
-    metric = metric_label(run.config.dataset, run.config.task)
-    return (
-        f"{frame.plain(title)}, seed {view.seed}, round {record.round}: graph sparsity "
-        f"{formats.percent(record.graph_sparsity)}, weight sparsity {formats.percent(record.weight_sparsity)}, "
-        f"test {metric} {formats.percent(record.test)}.",
-        f"Undirected edges kept: {kept} either way, {both} both ways. "
-        f"{frame.plain(graph_select.describe(view.graph, view.sample))} {training_part(run.config)}",
-    )
-
-
-BESIDE = "beside"
-ABOUT_COMPARING = "Adds a panel: the same nodes in the same seed of another run."
-
-
-def pick_compared(run: Run, seed: int, finished: Sequence[Run]) -> Run | None:
-    """Choose another run on the same graph to compare with, or none."""
-    others = [other for other in finished if other.reference != run.reference and _comparable(run, other, seed)]
-    words = run_select.run_words(finished)
-    options = {"": "No other run", **{other.reference: words[other.reference] for other in others}}
-    run_select.gone_from(BESIDE, options)
-    changed = run_select.let_go(BESIDE)
-    chosen = controls.optional(BESIDE, "Compare with", options, width=240, help=ABOUT_COMPARING, on_change=changed)
-    return next((other for other in others if other.reference == chosen), None)
-
-
-def _comparable(run: Run, other: Run, seed: int) -> bool:
-    if seed not in other.seeds() or not other.seed(seed).whole_rounds():
+def _is_comparable(run: Run, other: Run, seed: int) -> bool:
+    """Return whether another run has rounds of this seed on the same graph."""
+    if other.reference == run.reference or seed not in other.seeds() or not other.seed(seed).whole_rounds():
         return False
     try:
         shared_graph([run, other], "A comparison")
     except ConfigError:
         return False
     return True
-
-
-def _alternative(view: View, rounds: Sequence[int]) -> str:
-    """Return the panels in words, with the numbers below them."""
-    shown = [_panel(view.graph, view.part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
-    words = [f"{panel.title}: {'; '.join(panel.caption)}." for panel in (original_panel(view.graph, view.part), *shown)]
-    return " ".join([f"{dataset_label(view.graph.name)}, the same nodes side by side.", *words])
 
 
 @cache.cached(48, spinner="Drawing the rounds")
@@ -247,10 +219,6 @@ class Place:
         """Return the id of a node, or its number."""
         return node_name(self.graph, node)
 
-    def class_of(self, node: int) -> str:
-        """Return the name of a node's class."""
-        return classes_of(self.graph, [node])[0]
-
 
 def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray) -> tuple[int, ...]:
     """Choose a node and one of its edges, and explain the removal.
@@ -278,7 +246,9 @@ def edge_story(run: Run, seed: int, number: int, graph: Graph, nodes: np.ndarray
         edge_table(place, table)
         return chosen
     _explain(place, row, decided, ranks, rough)
-    all_edges(place, table)
+    title = f"All {formats.count(len(table))} edges of node {plain(place.name(place.node))}"
+    with st.expander(title, icon=":material/table_rows:"):
+        edge_table(place, table)
     return (*chosen, int(row["neighbour"])) if chosen else ()
 
 
@@ -310,45 +280,40 @@ def _went(row: dict[str, int]) -> str:
 
 def _explain(place: Place, row: pd.Series, decided: list[Decision], ranks: bool, rough: bool) -> None:
     facts, picture = st.columns([5, 7], gap="medium")
-    ways = _ways(place, row)
+    one, other = place.node, int(row["neighbour"])
+    sent = Way(place.name(one), place.name(other), int(row["sent"]), row["sent_cause"])
+    received = Way(place.name(other), place.name(one), int(row["received"]), row["received_cause"])
+    # Scores have the direction from the lower node first.
+    ways = (sent, received) if one < other else (received, sent)
     with facts:
         for sentence in _sentences(place, row, ways, decided, rough):
             st.markdown(plain(sentence))
         st.table(_ends(place, row), border="horizontal", hide_index=True, width="stretch")
-        st.caption(_together(place, row))
+        st.caption(f"In common: {_in_common(place, row)}.")
     with picture:
         if not decided:
             st.caption(f":material/info: {no_scores(place.run.config.method)}")
             return
-        figure = _score_figure(place.run, place.seed, int(row["edge"]), ways, ranks, place.number, frame.is_dark())
+        figure = _score_figure(place.run, place.seed, int(row["edge"]), ways, ranks, place.number)
         title = f"{'Rank' if ranks else 'Score'} of both directions of the edge by round"
         show_figure(figure, "scores", title)
-        frame.caption(*_score_caption(decided, ranks, rough))
+        kind = "Rank of the score among the remaining entries" if ranks else "Soft score"
+        blurred = sum(decision.blurred is not None for decision in decided)
+        equal = (
+            f"In {blurred} of {len(decided)} rounds, removed and kept entries at the threshold are equal in the half "
+            "precision of stored scores: a bar spans the possible ranks. "
+        )
+        frame.caption(
+            f"{kind}. Shaded: removed entries.",
+            f"A cross marks the round that removed a direction. {equal if blurred else ''}{ROUGH if rough else ''}",
+        )
         draw_numbers(figure, "scores", title)
 
 
-@cache.cached(32, shared=True)
-def _score_figure(
-    run: Run, seed: int, edge: int, ways: tuple[Way, Way], ranks: bool, shown: int, dark: bool
-) -> go.Figure:
-    described = score_lines(
-        cache.decisions(run, seed),
-        edge,
-        ways,
-        ranks=ranks,
-        shown=shown,
-        method=run.config.method,
-        color=run.annotation.color,
-    )
-    return screen.draw(described, dark)
-
-
-def _ways(place: Place, row: pd.Series) -> tuple[Way, Way]:
-    """Return both directions, from the lower node first, as in scores."""
-    one, other = place.node, int(row["neighbour"])
-    sent = Way(place.name(one), place.name(other), int(row["sent"]), row["sent_cause"])
-    received = Way(place.name(other), place.name(one), int(row["received"]), row["received_cause"])
-    return (sent, received) if one < other else (received, sent)
+@drawn()
+def _score_figure(run: Run, seed: int, edge: int, ways: tuple[Way, Way], ranks: bool, shown: int) -> Description:
+    decisions, method, color = cache.decisions(run, seed), run.config.method, run.annotation.color
+    return score_lines(decisions, edge, ways, ranks=ranks, shown=shown, method=method, color=color)
 
 
 def _sentences(place: Place, row: pd.Series, ways: tuple[Way, Way], decided: list[Decision], rough: bool) -> list[str]:
@@ -370,7 +335,7 @@ def _ends(place: Place, row: pd.Series) -> pd.DataFrame:
     columns = {"": ["Class", f"Degree, original → round {place.number}"]}
     for end in (one, other):
         degree = f"{formats.count(before[end])} → {formats.count(left[end])}"
-        columns[plain(place.name(end))] = [plain(place.class_of(end)), degree]
+        columns[plain(place.name(end))] = [plain(classes_of(place.graph, [end])[0]), degree]
     if closeness.counts_words:
         cells = ["Nonzero features", *map(formats.count, closeness.features_set[[one, other]])]
         for column, cell in zip(columns.values(), cells, strict=True):
@@ -378,53 +343,24 @@ def _ends(place: Place, row: pd.Series) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _together(place: Place, row: pd.Series) -> str:
-    same = _classes(place, row)
-    return f"In common: {same}; {_neighbours(place, row)}; {_alike(place, row)}."
-
-
-def _classes(place: Place, row: pd.Series) -> str:
+def _in_common(place: Place, row: pd.Series) -> str:
+    """Return in words what both ends of an edge share: class, neighbours, features."""
+    words = ["class" if row["same_class"] else "no class"]
     if min(place.graph.labels[[place.node, int(row["neighbour"])]]) < 0:
-        return "class unknown"
-    return "class" if row["same_class"] else "no class"
-
-
-def _alike(place: Place, row: pd.Series) -> str:
-    """Return in words how similar the features of both ends are."""
+        words = ["class unknown"]
+    neighbours = formats.number_of(row["common_neighbours"], "neighbour")
+    left = f"{neighbours}, {row['common_neighbours_left']} left in round {place.number}"
+    words.append(left if row["common_neighbours"] else "no neighbour")
     closeness = cache.closeness_of(place.graph)
     if not closeness.counts_words:
-        return f"cosine similarity of features {formats.fixed(row['cosine'], 3)}"
-    jaccards = closeness.jaccard_of_edges
-    return _features(row, float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0)
-
-
-def _neighbours(place: Place, row: pd.Series) -> str:
-    if not row["common_neighbours"]:
-        return "no neighbour"
-    neighbours = formats.number_of(row["common_neighbours"], "neighbour")
-    return f"{neighbours}, {row['common_neighbours_left']} left in round {place.number}"
-
-
-def _features(row: pd.Series, less: float) -> str:
-    """Return in words the shared features; `less` is the share of edges with a lower Jaccard index."""
+        return "; ".join([*words, f"cosine similarity of features {formats.fixed(row['cosine'], 3)}"])
     if not row["common_features"]:
-        return "no feature (Jaccard index 0)"
+        return "; ".join([*words, "no feature (Jaccard index 0)"])
+    jaccards = closeness.jaccard_of_edges
+    less = float((jaccards < row["jaccard"]).mean()) if jaccards.size else 0.0
     more = f", higher than for {formats.percent(less)} of the edges" if less else ""
     features = formats.number_of(row["common_features"], "feature")
-    return f"{features} (Jaccard index {formats.fixed(row['jaccard'], 3)}{more})"
-
-
-def _score_caption(decided: list[Decision], ranks: bool, rough: bool) -> tuple[str, str]:
-    kind = "Rank of the score among the remaining entries" if ranks else "Soft score"
-    blurred = sum(decision.blurred is not None for decision in decided)
-    equal = (
-        f"In {blurred} of {len(decided)} rounds, removed and kept entries at the threshold are equal in the half "
-        "precision of stored scores: a bar spans the possible ranks. "
-    )
-    return (
-        f"{kind}. Shaded: removed entries.",
-        f"A cross marks the round that removed a direction. {equal if blurred else ''}{ROUGH if rough else ''}",
-    )
+    return "; ".join([*words, f"{features} (Jaccard index {formats.fixed(row['jaccard'], 3)}{more})"])
 
 
 ABOUT_JACCARD = "Features of both ends divided by features of either end: 1 for equal sets, 0 for none in common."
@@ -443,13 +379,6 @@ MOST_LISTED = 1000
 ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
 
 
-def all_edges(place: Place, table: pd.DataFrame) -> None:
-    """Show the table of a node's edges in an expander."""
-    title = f"All {formats.count(len(table))} edges of node {plain(place.name(place.node))}"
-    with st.expander(title, icon=":material/table_rows:"):
-        edge_table(place, table)
-
-
 def edge_table(place: Place, table: pd.DataFrame) -> None:
     """Show the table of a node's edges, those removed first on top."""
     about = f"Edges of node {place.name(place.node)}, those removed first on top"
@@ -459,22 +388,22 @@ def edge_table(place: Place, table: pd.DataFrame) -> None:
         st.caption(f"The {formats.count(MOST_LISTED)} of {formats.count(len(table))} edges that were removed first.")
 
 
-def _causes(table: pd.DataFrame, column: str, title: str) -> dict[str, pd.Series]:
-    """Return the causes of one direction as a column, none if unknown."""
-    return {title: table[column]} if table[column].notna().any() else {}
-
-
 def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
     """Return `edges_of` with the page's column names; survivors have no round."""
     classes = {"Class": classes_of(place.graph, table["neighbour"].to_numpy()), "Same class": table["same_class"]}
+    # Causes may be unknown.
+    to_it, from_it = (
+        {title: table[column]} if table[column].notna().any() else {}
+        for title, column in (("Cause, to it", "sent_cause"), ("Cause, from it", "received_cause"))
+    )
     return pd.DataFrame(
         {
             "Neighbour": [place.name(node) for node in table["neighbour"]],
             **(classes if has_classes(place.graph) else {}),
             "Message to it removed in round": table["sent"].where(table["sent"] > 0),
-            **_causes(table, "sent_cause", "Cause, to it"),
+            **to_it,
             "Message from it removed in round": table["received"].where(table["received"] > 0),
-            **_causes(table, "received_cause", "Cause, from it"),
+            **from_it,
             "Degree": table["degree"],
             f"Degree, round {place.number}": table["degree_left"],
             "Common neighbours": table["common_neighbours"],
@@ -495,29 +424,30 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
         return
     table = _losses(graph, run, seed, number)
     st.markdown(" ".join(sentences(table)))
+    look = run.config.method, run.annotation.color
     if has_classes(graph):
-        _by_class(run, graph, table)
+        matrix, shares = st.columns(2, gap="medium")
+        with matrix:
+            title = "Edges removed by the classes of both ends (%)"
+            _chart(title, "pairs", pair_losses(table, class_names(graph)))
+            if (table["grouping"] == "class").any():
+                _chart("Nodes left without an edge", "nodes", node_losses(table, *look))
+        with shares:
+            _chart("Edges removed by class and degree", "groups", edge_losses(table, *look))
     else:
         st.caption(f":material/info: {frame.plain(no_classes(graph))}")
-        _chart("Edges removed by degree", "groups", edge_losses(table, *_look(run)))
-    frame.caption(*_caption(run, seed, number, graph))
+        _chart("Edges removed by degree", "groups", edge_losses(table, *look))
+    of_nodes = f", of nodes {FEW_DRAWS}" if graph.num_edges > MOST_EDGES else ""
+    frame.caption(
+        f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. A star or filled mark: outside "
+        "95 % of random draws.",
+        f"An edge is removed when neither direction survives. By chance: {DRAWS} random draws of as many undirected "
+        f"edges as this round keeps{of_nodes}. A star or filled mark: a share outside the middle 95 % of the draws. By "
+        "chance, one group in twenty is outside.",
+    )
+    columns = dict.fromkeys(SHARES, st.column_config.NumberColumn(format="%.1f %%"))
     with st.expander("Numbers", icon=":material/table_rows:", key="loss-numbers"):
-        show_table(numbers(table), _columns(), key="losses")
-
-
-def _by_class(run: Run, graph: Graph, table: pd.DataFrame) -> None:
-    matrix, shares = st.columns(2, gap="medium")
-    with matrix:
-        title = "Edges removed by the classes of both ends (%)"
-        _chart(title, "pairs", pair_losses(table, class_names(graph)))
-        if (table["grouping"] == "class").any():
-            _chart("Nodes left without an edge", "nodes", node_losses(table, *_look(run)))
-    with shares:
-        _chart("Edges removed by class and degree", "groups", edge_losses(table, *_look(run)))
-
-
-def _look(run: Run) -> tuple[str, str]:
-    return run.config.method, run.annotation.color
+        show_table(numbers(table), columns, key="losses")
 
 
 @cache.cached(64, spinner="Drawing graphs of equal density")
@@ -545,21 +475,6 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 SHARES = {"Lost, %": "share", "By chance": "null", "from": "null_low", "to": "null_high"}
-
-
-def _columns() -> dict[str, Any]:
-    return {word: st.column_config.NumberColumn(format="%.1f %%") for word in SHARES}
-
-
-def _caption(run: Run, seed: int, number: int, graph: Graph) -> tuple[str, str]:
-    of_nodes = f", of nodes {FEW_DRAWS}" if graph.num_edges > MOST_EDGES else ""
-    return (
-        f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. A star or filled mark: outside "
-        "95 % of random draws.",
-        f"An edge is removed when neither direction survives. By chance: {DRAWS} random draws of as many undirected "
-        f"edges as this round keeps{of_nodes}. A star or filled mark: a share outside the middle 95 % of the draws. By "
-        "chance, one group in twenty is outside.",
-    )
 
 
 # Whole graph

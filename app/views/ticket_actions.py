@@ -131,8 +131,20 @@ def latency(run: Run, number: int, seed: int) -> None:
         if busy := busy_words():
             st.caption(f":material/speed: {busy}")
         answer = _answer("latency", ("Measure", "Measuring"), USUAL_SECONDS, (run, number, seed), "--progress")
-        if answer is not None:
-            latency_report(answer)
+        if answer is not None and "error" in answer:
+            frame.failure(str(answer["error"]))
+        elif answer is not None:
+            st.table(latency_as_read(answer), border="horizontal", hide_index=True)
+            st.markdown("\n".join(f"- {formats.opening(frame.plain(row['words']))}" for row in answer["compared"]))
+            for note in answer["notes"]:
+                st.caption(frame.plain(note))
+            disk = answer["disk_bytes"]
+            st.caption(
+                f"Round {number} of seed {seed}: median of {answer['repeats']} passes after {answer['warm_up']} for "
+                f"warm-up, {answer['threads']} thread, {frame.plain(answer['machine'])}, PyTorch "
+                f"{frame.plain(answer['torch'])}. Memory: resident data plus the peak of a pass. On disk: "
+                f"{formats.file_size(disk['round'])}, dense round {formats.file_size(disk['dense'])}."
+            )
 
 
 def busy_words() -> str:
@@ -142,24 +154,6 @@ def busy_words() -> str:
         return ""
     busy = f"load {formats.fixed(load, 0)} on {formats.number_of(cores, 'core')}"
     return f"This machine is busy ({busy}): intervals will be wide."
-
-
-def latency_report(answer: dict[str, Any]) -> None:
-    """Show the answer of `latency --json`."""
-    if "error" in answer:
-        frame.failure(str(answer["error"]))
-        return
-    st.table(latency_as_read(answer), border="horizontal", hide_index=True)
-    st.markdown("\n".join(f"- {formats.opening(frame.plain(row['words']))}" for row in answer["compared"]))
-    for note in answer["notes"]:
-        st.caption(frame.plain(note))
-    disk = answer["disk_bytes"]
-    st.caption(
-        f"Round {answer['round']} of seed {answer['seed']}: median of {answer['repeats']} passes after "
-        f"{answer['warm_up']} for warm-up, {answer['threads']} thread, {frame.plain(answer['machine'])}, "
-        f"PyTorch {frame.plain(answer['torch'])}. Memory: resident data plus the peak of a pass. On disk: "
-        f"{formats.file_size(disk['round'])}, dense round {formats.file_size(disk['dense'])}."
-    )
 
 
 def latency_as_read(answer: dict[str, Any]) -> pd.DataFrame:

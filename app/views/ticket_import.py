@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.drawing import screen
@@ -19,23 +17,21 @@ from analysis.figures.pareto import GUEST, pareto_front
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.measures import compute, descriptions
 from analysis.style import palette
-from analysis.tables.curves import Score, XAxis, with_front
-from app.components import computation, controls, frame, graph_select, run_select, url_state
+from analysis.tables.curves import Score, with_front
+from app.components import computation, controls, frame, graph_select, measurement, run_select, url_state
 from app.components.computation import Computation
 from app.components.downloads import draw_table, show_rounds
 from app.data import cache
 from app.data.runs import opened, setting
-from app.views import measurements, ticket_actions
+from app.views import ticket_actions
 from glt import formats
 from glt.config import RunConfig
 from glt.datasets import DATASETS, Graph
 from glt.errors import MOST_SAID, brief
 from glt.formats import as_typed
 from glt.masks import EdgeMask
-from glt.store import Run
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph, read_adjacency
 from glt.training.tasks import message_graph
-from glt.verdicts import DELTA
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -124,10 +120,18 @@ def show_report(report: Report, graph: bytes, name: str, close: Callable[[], Non
         _head(report, name, close)
         _verdict(report)
         draw_table("stated", report_as_read(report))
-        st.caption(_report_caption(report))
+        kept = [
+            f"{formats.count(report['nodes'])} nodes",
+            f"{formats.count(report['entries_kept'])} of {formats.count(report['entries'])} edge entries",
+            f"{formats.count(report['weights_kept'])} of {formats.count(report['weights'])} weights left",
+        ]
+        links = " Scores of link prediction need the held-out edges, which the file lacks."
+        st.caption(
+            f"{', '.join(kept)}. Recomputed from the masks and outputs.{links if report['test'] is None else ''}"
+        )
         sparse = sparse_graph(report, graph)
         st.markdown("**Sparse graph**")
-        ticket_actions.graph_buttons(partial(_written, sparse), _stem(report), "imported")
+        ticket_actions.graph_buttons(lambda name: GRAPH_FORMATS[name].write(sparse), _stem(report), "imported")
     view = controls.segments("of_file", "View", VIEWS, label_visibility="collapsed")
     with frame.or_why():
         if view == "beside":
@@ -140,10 +144,6 @@ def sparse_graph(report: Report, content: bytes) -> SparseGraph:
     """Return the sparse graph of a file; needs no data set."""
     title = f"{report['run']}, seed {report['seed']}, round {report['round']}"
     return read_adjacency(content, title, report["edge_mask"] == "directed", report["class_names"])
-
-
-def _written(sparse: SparseGraph, form: str) -> bytes:
-    return GRAPH_FORMATS[form].write(sparse)
 
 
 def _stem(report: Report) -> str:
@@ -168,11 +168,12 @@ def _head(report: Report, name: str, close: Callable[[], None]) -> None:
 
 def _verdict(report: Report) -> None:
     if not report["passed"]:
-        frame.failures(faults(report))
+        frame.failure(*faults(report))
         return
+    unchecked = [number["name"] for number in report["stated"] if number["found"] is None]
     st.success(
         f"Verified: on the surviving edges alone, the network gives the outputs of the file (largest difference "
-        f"{_off(report)}), and every number that can be recomputed agrees. Cannot be verified: {_unchecked(report)}; "
+        f"{_off(report)}), and every number that can be recomputed agrees. Cannot be verified: {_listed(unchecked)}; "
         f"in ticket.json also {frame.plain(brief(', '.join(report['unchecked']), MOST_SAID))}.",
         icon=":material/verified:",
     )
@@ -185,27 +186,20 @@ def faults(report: Report) -> list[str]:
         sentences.insert(0, f"The file states impossible values: {_listed(report['impossible'])}.")
     if report["differs"]:
         sentences.insert(0, f"Numbers in the file differ from the recomputed ones: {_listed(report['differs'])}.")
-    if not report["outputs_agree"]:
-        sentences.insert(0, _other_outputs(report))
-    return sentences
-
-
-def _other_outputs(report: Report) -> str:
+    if report["outputs_agree"]:
+        return sentences
     if report["not_numbers"]:
         many = formats.number_of(report["not_numbers"], "output")
-        return f"{many}, in the file or recomputed, cannot be compared: not a number."
-    return (
+        return [f"{many}, in the file or recomputed, cannot be compared: not a number.", *sentences]
+    outputs = (
         f"On the surviving edges, the network gives other outputs than the file states: they differ by up to "
         f"{_off(report)}, more than {report['tolerance']:.0e}."
     )
+    return [outputs, *sentences]
 
 
 def _off(report: Report) -> str:
     return f"{report['max_output_difference']:.1e}" if report["max_output_difference"] else "0"
-
-
-def _unchecked(report: Report) -> str:
-    return _listed([number["name"] for number in report["stated"] if number["found"] is None])
 
 
 def _listed(names: list[str]) -> str:
@@ -256,20 +250,6 @@ def _written_number(name: str, value: float) -> str:
     return formats.percent(value)
 
 
-def _report_caption(report: Report) -> str:
-    sizes = [
-        f"{formats.count(report['nodes'])} nodes",
-        f"{formats.count(report['entries_kept'])} of {formats.count(report['entries'])} edge entries",
-        f"{formats.count(report['weights_kept'])} of {formats.count(report['weights'])} weights left",
-    ]
-    links = (
-        ""
-        if report["test"] is not None
-        else " Scores of link prediction need the held-out edges, which the file lacks."
-    )
-    return f"{', '.join(sizes)}. Recomputed from the masks and outputs.{links}"
-
-
 SCORE: Score = "test"
 
 
@@ -288,8 +268,14 @@ def show_beside(report: Mapping[str, Any]) -> None:
         )
         return
     x = run_select.pick_axis()
-    show_rounds(_beside_figure(runs, report, x), "guest", "The ticket file's test score and cost among the rounds here")
-    curve = cache.curve_of(runs, SCORE, "graph", "dense_features", DELTA)
+    table, numbers = cache.curve_of(runs, SCORE, x), file_numbers(report)
+    described = pareto_front(
+        with_front(table, x), cache.rounds_of(runs), x=x, score=SCORE, guest=(numbers, numbers["test"])
+    )
+    show_rounds(
+        screen.draw(described, frame.is_dark()), "guest", "The ticket file's test score and cost among the rounds here"
+    )
+    curve = cache.curve_of(runs, SCORE, "graph")
     draw_table("guest", beside_as_read(report, curve))
     frame.caption(
         "Ring and first row: the ticket file (one seed). Other rows: each run's round nearest in graph sparsity.",
@@ -305,13 +291,6 @@ def file_numbers(report: Mapping[str, Any]) -> dict[str, float]:
     return {
         number["name"]: number["in_file"] if number["found"] is None else number["found"] for number in report["stated"]
     }
-
-
-def _beside_figure(runs: list[Run], report: Mapping[str, Any], x: XAxis) -> go.Figure:
-    table = cache.curve_of(runs, SCORE, x, "dense_features", DELTA)
-    numbers, rounds = file_numbers(report), cache.rounds_of(runs)
-    described = pareto_front(with_front(table, x), rounds, x=x, score=SCORE, guest=(numbers, numbers["test"]))
-    return screen.draw(described, frame.is_dark())
 
 
 def beside_as_read(report: Mapping[str, Any], curve: pd.DataFrame) -> pd.DataFrame:
@@ -369,19 +348,17 @@ def show_graph(report: Mapping[str, Any], sparse: SparseGraph, view: str) -> Non
         graph_select.show_beside_original(graph, mask, f"Ticket file, round {report['round']}")
         st.caption("Nodes of a random walk, in the same places. Dashed: removed.")
     else:
-        _measures(graph, mask)
-
-
-def _measures(graph: Graph, mask: EdgeMask) -> None:
-    bar = st.progress(0.0, "Measuring the original")
-    try:
-        before = _measured(graph, EdgeMask.full(mask.kind, mask.num_edges))
-        bar.progress(0.5, "Measuring the ticket")
-        after = _measured(graph, mask)
-    finally:
-        bar.empty()
-    draw_table("guest-measures", measures_as_read(before, after))
-    st.caption("An edge counts if at least one direction survives. Isolated nodes are kept. Definitions of NetworkX.")
+        bar = st.progress(0.0, "Measuring the original")
+        try:
+            before = _measured(graph, EdgeMask.full(mask.kind, mask.num_edges))
+            bar.progress(0.5, "Measuring the ticket")
+            after = _measured(graph, mask)
+        finally:
+            bar.empty()
+        draw_table("guest-measures", measures_as_read(before, after))
+        st.caption(
+            "An edge counts if at least one direction survives. Isolated nodes are kept. Definitions of NetworkX."
+        )
 
 
 @cache.cached(16)
@@ -391,7 +368,7 @@ def _measured(graph: Graph, mask: EdgeMask) -> compute.Numbers:
 
 def measures_as_read(before: Mapping[str, float], after: Mapping[str, float]) -> pd.DataFrame:
     """Return one row per main measure: original, ticket, change."""
-    shown = [name for name in measurements.HEADLINE if name in before]
+    shown = [name for name in measurement.HEADLINE if name in before]
     return pd.DataFrame(
         {
             "Measure": [descriptions.label(name) for name in shown],

@@ -7,10 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
-from analysis.drawing import screen
+from analysis.drawing.description import Description
 from analysis.figures.curves import MAC_NAMES, paper_baselines
 from analysis.figures.pareto import pareto_front
 from analysis.labels import dataset_label, metric_label, model_label, task_label
@@ -18,7 +17,7 @@ from analysis.tables.captions import caption, metric_words
 from analysis.tables.curves import Score, XAxis, with_front
 from analysis.tables.tickets import ticket_words
 from app.components import controls, frame, run_select, url_state
-from app.components.downloads import show_rounds
+from app.components.downloads import drawn, show_rounds
 from app.data import cache
 from app.views import ticket_actions, ticket_import
 from glt import formats
@@ -62,7 +61,7 @@ def _of_runs() -> None:
         return
     _finding(table)
     show_rounds(
-        _pareto_figure(runs, x, score, margin, frame.is_dark()),
+        _pareto_figure(runs, x, score, margin),
         "pareto",
         "Test score of every round against its cost, with the Pareto front",
     )
@@ -124,11 +123,10 @@ def difference(row: Row) -> str:
     """Return a paired difference in words, with its interval if known."""
     text = formats.points(row["difference"])
     low, high = row["difference_low"], row["difference_high"]
-    return text if math.isnan(low) else f"{text} ({_signed(low)} to {_signed(high)})"
-
-
-def _signed(value: float) -> str:
-    return formats.points(value).removesuffix(" points")
+    if math.isnan(low):
+        return text
+    ends = (formats.points(end).removesuffix(" points") for end in (low, high))
+    return f"{text} ({' to '.join(ends)})"
 
 
 def _caption(table: pd.DataFrame, margin: float) -> tuple[str, str]:
@@ -152,10 +150,10 @@ ABOUT_PARETO = (
 )
 
 
-@cache.cached(32, shared=True)
-def _pareto_figure(runs: Sequence[Run], x: XAxis, score: Score, margin: float, dark: bool) -> go.Figure:
+@drawn()
+def _pareto_figure(runs: Sequence[Run], x: XAxis, score: Score, margin: float) -> Description:
     table = cache.curve_of(runs, score, x, "dense_features", margin)
-    return screen.draw(pareto_front(with_front(table, x), cache.rounds_of(runs), x=x, score=score), dark)
+    return pareto_front(with_front(table, x), cache.rounds_of(runs), x=x, score=score)
 
 
 ACROSS = 3
@@ -168,10 +166,9 @@ def show_cards(runs: Mapping[str, Run], table: pd.DataFrame) -> None:
     seeds = sorted({seed for run in runs.values() for seed in run.seeds() if run.seed(seed).whole_rounds()})
     options = {str(seed): str(seed) for seed in seeds}
     chosen = int(controls.select("seed", "Seed for actions", options, width=150, help=ABOUT_SEED))
-    for start in range(0, len(rows), ACROSS):
-        for column, row in zip(st.columns(ACROSS, gap="small"), rows[start : start + ACROSS], strict=False):
-            with column, st.container(border=True, key=f"ticket-{row['run']}"):
-                _card(runs[row["run"]], row, chosen)
+    for column, row in frame.in_columns(rows, ACROSS):
+        with column, st.container(border=True, key=f"ticket-{row['run']}"):
+            _card(runs[row["run"]], row, chosen)
 
 
 def seed_of(run: Run, number: int, chosen: int) -> int:
@@ -190,7 +187,15 @@ def _card(run: Run, row: Row, chosen: int) -> None:
         else:
             color: Literal["orange", "gray"] = "orange" if row["verdict"] == "open" else "gray"
             st.badge(f"{row['verdict']}; closest by validation: round {number}", color=color)
-    _card_numbers(row)
+    left, right = st.columns(2, gap="small")
+    left.metric(f"Test {metric_label(row['dataset'], row['task'])}", formats.percent(row["mean"]))
+    right.metric("Against dense", formats.points(row["difference"]))
+    left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
+    right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
+    left.metric("MACs", formats.macs(row["macs"]))
+    # Only a ticket saves MACs at an equal score.
+    change = "saved" if row["is_ticket"] else "removed"
+    right.metric(f"MACs {change}", formats.percent(row[f"macs_{change}"]))
     st.caption("  \n".join(_sentences(run, row, number, seed)))
     if seed != chosen:
         st.caption(f":material/info: Seed {chosen} of this run lacks this round: actions use seed {seed}.")
@@ -203,34 +208,16 @@ def _card(run: Run, row: Row, chosen: int) -> None:
         url_state.link("subgraphs", "Subgraph", ":material/hub:", **view)
 
 
-def _card_numbers(row: Row) -> None:
-    left, right = st.columns(2, gap="small")
-    left.metric(f"Test {metric_label(row['dataset'], row['task'])}", formats.percent(row["mean"]))
-    right.metric("Against dense", formats.points(row["difference"]))
-    left.metric("Graph sparsity", formats.percent(row["graph_sparsity"]))
-    right.metric("Weight sparsity", formats.percent(row["weight_sparsity"]))
-    left.metric("MACs", formats.macs(row["macs"]))
-    # Only a ticket saves MACs at an equal score.
-    if row["is_ticket"]:
-        right.metric("MACs saved", formats.percent(row["macs_saved"]))
-    else:
-        right.metric("MACs removed", formats.percent(row["macs_removed"]))
-
-
 def _sentences(run: Run, row: Row, number: int, seed: int) -> list[str]:
     kept, both = formats.percent(row["edges_kept_either_way"]), formats.percent(row["edges_kept_both_ways"])
+    detectable = detectable_words(int(row["paired_seeds"]), row["detectable"])
     return [
         frame.plain(row["verdict_sentence"]),
-        *_detectable(row),
+        *([f"{detectable}."] if detectable else []),
         f"Undirected edges kept: {kept} either way, {both} both ways.",
         f"Search time up to this round: {formats.duration(row['search_seconds'])} per seed.",
         f"{_disk(run, number, seed)}.",
     ]
-
-
-def _detectable(row: Row) -> list[str]:
-    words = detectable_words(int(row["paired_seeds"]), row["detectable"])
-    return [f"{words}."] if words else []
 
 
 def _disk(run: Run, number: int, seed: int) -> str:

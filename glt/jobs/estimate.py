@@ -6,9 +6,12 @@ import heapq
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from glt.config import RunConfig
 from glt.datasets import DATASETS
+from glt.formats import file_size
+from glt.jobs import memory
 from glt.jobs.devices import Wanted, places
 from glt.jobs.memory import needed_bytes, side_by_side_bytes
 from glt.masks import remaining_after
@@ -18,6 +21,7 @@ from glt.store import Run, Store, finished_rounds, run_name
 from glt.store.tensors import MOST_SCORES
 from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
+from glt.user_path import free_bytes
 
 # Bytes of one line of events, of one line of rounds, and of a tensor file's header.
 EVENT_LINE = 100
@@ -83,6 +87,23 @@ def forecast(
         runs.setdefault(found.timed, {})[found.run] = None
     basis = "; ".join(f"{', '.join(of)}, {how}" for how, of in runs.items()) or "no run was timed yet"
     return Forecast(len(epochs), cores, sum(epochs), size, seconds, basis, memory)
+
+
+def shortages(cost: Forecast, root: Path) -> list[str]:
+    """Return a sentence for the disk of the store `root` and for memory, where less is free than the runs need."""
+    free, available = free_bytes(root), memory.available_bytes()
+    sentences = []
+    if cost.size_bytes > free:
+        sentences.append(
+            f"The disk of {root} has {file_size(free)} free, less than these runs need: empty the trash, or choose "
+            "fewer seeds or another store."
+        )
+    if cost.memory_bytes > available:
+        sentences.append(
+            f"{file_size(available)} of memory is available, less than the workers need together: choose fewer hidden "
+            "units, layers or seeds."
+        )
+    return sentences
 
 
 def epochs_of(config: RunConfig, round: int) -> int:

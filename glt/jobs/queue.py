@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from glt.config import RunConfig, pretraining_of
 from glt.errors import ConfigError, StoreError
-from glt.lottery.initial_weights import check_start
+from glt.lottery.initial_weights import check_start, start_words
 from glt.methods import METHODS
 from glt.methods.base import OtherRun
 from glt.pretraining.config import check_fit
@@ -148,21 +148,26 @@ def cores() -> int:
 SOURCE_LOOK_AGAIN = 1.0
 
 
-def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> None:
-    """Raise a StudioError if a run these seeds need is missing or will not finish."""
+def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> str:
+    """Return which run these seeds wait for or start from, in a sentence; "" for none.
+
+    Raises a StudioError if a run that they need is missing, unsuitable or will not finish.
+    """
 
     def expected(name: str) -> OtherRun:
         run = store.find(name, run_name(config))
         return _Expected(run.path, run.config, writable=False)
 
     METHODS.get(config.method).check(config, seeds, expected)
-    name = pretraining_of(config)
-    if name is None:
-        return
-    if all(awaited(store, config, seed) == name for seed in seeds):
+    name, sources = pretraining_of(config), [awaited(store, config, seed) for seed in seeds]
+    chosen: Mapping[int, int] = {}
+    if name is not None and all(source == name for source in sources):
         check_fit(config, name, store.find_pretraining(name, run_name(config)).config)
-    else:
-        check_start(store, config, seeds)
+    elif name is not None:
+        chosen = check_start(store, config, seeds)
+    if known := sorted({source for source in sources if source is not None}):
+        return f"Starts automatically when {' and '.join(known)} has finished."
+    return start_words(name, chosen) if name is not None else ""
 
 
 def awaited(store: Store, config: RunConfig, seed: int) -> str | None:

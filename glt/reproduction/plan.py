@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from glt.config import OptionValue, RunConfig, pretraining_of
 from glt.errors import ConfigError
@@ -14,6 +15,7 @@ from glt.formats import as_typed, duration, file_size, listing, number_of
 from glt.jobs.devices import Wanted
 from glt.jobs.estimate import Forecast, forecast
 from glt.jobs.launcher import Started, check_room, start_pretraining, stopping_on_failure
+from glt.jobs.queue import awaited
 from glt.jobs.sweep import Point, start_all, value_words
 from glt.methods import METHODS
 from glt.presets import all_options, resolve
@@ -26,6 +28,8 @@ from glt.training.tasks import TASKS
 MOST_APART = 2
 UNSET = "unset"
 Pair = tuple[OptionValue, OptionValue]
+THE_PRETRAINING = "the pre-training"
+ArmState = Literal["missing", "complete", "running", "waiting"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,3 +278,37 @@ def command(plan: Plan) -> str:
     return as_typed(
         "reproduce", plan.experiment.name, "--dataset", dataset, "--model", model, *of_task, "--seeds", seeds
     )
+
+
+def order_words(plan: Plan, firsts: Sequence[PretrainConfig]) -> list[str]:
+    """Return which missing arms start after other runs, in sentences; `firsts` are the missing pre-trainings."""
+    words = _arm_words(plan)
+    behind: dict[str, list[str]] = {}
+    for need in plan.lacking:
+        if need.arm.first in firsts and need.arm.first is not None:
+            behind.setdefault(THE_PRETRAINING, []).append(need.arm.words)
+        elif any(other.config is not None and run_name(other.config) == need.arm.reads for other in plan.lacking):
+            behind.setdefault(words[need.arm.reads], []).append(need.arm.words)
+    return [
+        f"{'; '.join(waiting)}: {'starts' if len(waiting) == 1 else 'start'} automatically after {first}."
+        for first, waiting in behind.items()
+    ]
+
+
+def arm_state(need: Need, plan: Plan, store: Store) -> tuple[str, ArmState]:
+    """Return the state of an arm in words, and its kind."""
+    run = need.own
+    active = [seed for seed in need.lacking if run is not None and run.seed(seed).is_at_work()]
+    if run is None or not active:
+        return need.state, "complete" if need.state == "complete" else "missing"
+    sources = [awaited(store, run.config, seed) for seed in active]
+    if None in sources:
+        return "running", "running"
+    words = _arm_words(plan)
+    names = dict.fromkeys(words.get(source or "", THE_PRETRAINING) for source in sources)
+    return f"waits for {' and '.join(names)}", "waiting"
+
+
+def _arm_words(plan: Plan) -> dict[str, str]:
+    """Return the words of each arm by the name of its run."""
+    return {run_name(need.config): need.arm.words for need in plan.needs if need.config is not None}

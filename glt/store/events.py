@@ -129,13 +129,6 @@ class EventFile:
         rows = [row for row in self._parsed(content, offset) if row.round == round]
         return _columns(rows), stop
 
-    def before(self, offset: int) -> bytes:
-        """Return the last bytes before `offset`: unchanged, they show that earlier reads are still valid."""
-        with self._opened() as file:
-            begin = max(offset - BLOCK, 0)
-            file.seek(begin)
-            return file.read(offset - begin)
-
     def _parsed(self, content: bytes, offset: int) -> list[_Line]:
         try:
             return _lines.validate_json(b"[%b]" % content.rstrip(b"\n").replace(b"\n", b","))

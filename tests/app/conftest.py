@@ -12,13 +12,20 @@ from streamlit.testing.v1 import AppTest
 
 from app.data import runs
 from glt.presets import resolve
-from glt.store import Run, State, Store
+from glt.store import Pretraining, Run, State, Store
 from glt.store.examples import pack_run
 from glt.user_path import STORE_VARIABLE
 from tests.opening import open_at
 
 OpenPage = Callable[..., AppTest]
 MakeRun = Callable[..., Run]
+MakePretraining = Callable[..., Pretraining]
+
+
+def texts(app: AppTest) -> str:
+    """Return all words of a page."""
+    kinds = (app.subheader, app.markdown, app.caption, app.info, app.success, app.warning, app.error)
+    return " ".join(str(element.value) for kind in kinds for element in kind)
 
 
 @pytest.fixture
@@ -50,9 +57,14 @@ def make_run(store: Store, draw_seed: Callable[..., None]) -> MakeRun:
 
 @pytest.fixture
 def open_page() -> OpenPage:
-    """Open a page by its address, with query parameters."""
+    """Open a page by its address, with query parameters; the page must run to its end."""
 
-    return lambda name, **view: open_at(name, view)
+    def open_page(name: str, **view: str | list[str]) -> AppTest:
+        app = open_at(name, view)
+        assert not app.exception, app.exception
+        return app
+
+    return open_page
 
 
 @pytest.fixture

@@ -2,102 +2,43 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from app.data import cache
-from app.data.cache import Reader
 from app.views import run_detail
 from glt.config import RunConfig
 from glt.errors import StoreError
-from glt.store import Event, Run, SeedRun, Store
+from glt.store import Event, Run, Store
+from tests.app.conftest import MakeRun
 
 
-@pytest.fixture
-def seed_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SeedRun:
-    """A seed without events, of which every look is a new one."""
-    monkeypatch.setattr(cache, "FRESH", 0.0)
-    seed = Store(tmp_path).create(RunConfig()).seed(0)
-    seed.make()
-    return seed
+def test_the_epochs_of_a_round_follow_a_file_that_grows_and_is_cut(tmp_path: Path) -> None:
+    seed_run = Store(tmp_path).create(RunConfig()).seed(0)
+    seed_run.make()
 
+    def rounds() -> list[int]:
+        return cache.rounds_with_epochs(cache.events_stamp(seed_run), seed_run)
 
-def add(seed_run: SeedRun, number: int, epochs: range, value: float = 0.5) -> None:
-    for epoch in epochs:
-        at = value + number + epoch / 1000
-        seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=None, val=at, test=-at))
+    def add(number: int, epochs: range) -> None:
+        for epoch in epochs:
+            seed_run.append_event(Event(round=number, stage="retrain", epoch=epoch, loss=None, val=0.5, test=0.5))
 
-
-def check(reader: Reader, seed_run: SeedRun) -> None:
-    """Hold every round against a reading of all lines."""
-    everything = seed_run.events()[0]
-    assert reader.rounds() == sorted({event.round for event in everything})
-    for number in [*reader.rounds(), 99]:
-        expected = [event for event in everything if event.round == number]
-        found = reader.epochs(number).epochs
-        assert found.epoch.tolist() == [event.epoch for event in expected]
-        assert found.val.tolist() == [event.val for event in expected]
-        assert found.test.tolist() == [event.test for event in expected]
-        assert all(map(math.isnan, found.loss))
-
-
-def test_a_file_that_grows_is_read_on(seed_run: SeedRun) -> None:
-    reader = Reader(seed_run)
-    check(reader, seed_run)
-    for number in range(4):
-        add(seed_run, number, range(3))
-        check(reader, seed_run)
-        add(seed_run, number, range(3, 7))
-        check(reader, seed_run)
-
-
-def test_a_file_that_a_resume_cuts_is_told_as_it_is(seed_run: SeedRun) -> None:
-    reader, path = Reader(seed_run), seed_run.event_file.path
-    add(seed_run, 0, range(20))
-    add(seed_run, 1, range(20))
-    check(reader, seed_run)
-    content = path.read_bytes()
-    path.write_bytes(b"\n".join(content.split(b"\n")[:25]) + b"\n")
-    check(reader, seed_run)
-    # Grown again beyond where it was cut, with other values, between two looks.
-    path.write_bytes(b"\n".join(content.split(b"\n")[:22]) + b"\n")
-    add(seed_run, 1, range(2, 60), value=0.7)
-    check(reader, seed_run)
+    assert rounds() == []
+    add(0, range(3))
+    add(1, range(2))
+    assert rounds() == [0, 1]
+    seen = cache.events_stamp(seed_run)
+    assert cache.events_stamp(seed_run) == seen
+    add(2, range(1))
+    assert cache.events_stamp(seed_run) != seen
+    assert rounds() == [0, 1, 2]
+    path = seed_run.event_file.path
+    path.write_bytes(b"\n".join(path.read_bytes().split(b"\n")[:2]) + b"\n")
+    assert rounds() == [0]
     path.unlink()
-    check(reader, seed_run)
-
-
-def test_only_rounds_that_are_looked_at_are_kept(seed_run: SeedRun) -> None:
-    for number in range(6):
-        add(seed_run, number, range(5))
-    reader = Reader(seed_run)
-    check(reader, seed_run)
-    assert len(reader._kept) <= cache.MOST_ROUNDS
-    check(reader, seed_run)
-
-
-def test_what_changes_with_the_epochs_stays_while_they_do(seed_run: SeedRun) -> None:
-    add(seed_run, 0, range(5))
-    reader = Reader(seed_run)
-    first = reader.epochs(0)
-    assert reader.epochs(0).stamp == first.stamp
-    assert reader.epochs(0).epochs is first.epochs
-    add(seed_run, 0, range(5, 6))
-    assert reader.epochs(0).stamp != first.stamp
-
-
-def test_one_look_serves_every_tab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "FRESH", 60.0)
-    seed = Store(tmp_path).create(RunConfig()).seed(0)
-    seed.make()
-    add(seed, 0, range(2))
-    reader = Reader(seed)
-    assert reader.rounds() == [0]
-    add(seed, 1, range(2))
-    assert reader.rounds() == [0]
+    assert rounds() == []
 
 
 def test_a_long_log_is_shown_by_its_end(tmp_path: Path) -> None:
@@ -112,7 +53,7 @@ def test_a_long_log_is_shown_by_its_end(tmp_path: Path) -> None:
     assert len(run_detail.tail(path, 3)) == run_detail.MOST_BYTES
 
 
-def test_a_result_is_kept_until_its_run_changes(make_run: Callable[..., Run], store: Store) -> None:
+def test_a_result_is_kept_until_its_run_changes(make_run: MakeRun, store: Store) -> None:
     run, computed = make_run("ugs"), []
 
     @cache.cached(4)
@@ -129,7 +70,7 @@ def test_a_result_is_kept_until_its_run_changes(make_run: Callable[..., Run], st
     assert first(store.find(run.name)) == 2
 
 
-def test_an_error_of_the_store_reaches_the_page(make_run: Callable[..., Run]) -> None:
+def test_an_error_of_the_store_reaches_the_page(make_run: MakeRun) -> None:
     run = make_run("ugs")
     (run.path / "seed-0" / "rounds.jsonl").write_text("damaged")
     with pytest.raises(StoreError, match="damaged"):

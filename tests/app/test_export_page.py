@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NoReturn
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.bundle import bundle_bytes
 from analysis.drawing.files import figure_bytes
@@ -18,18 +16,16 @@ from app.views import export
 from app.views.export import Request
 from glt.errors import StudioError
 from glt.store import Run
+from tests.app.conftest import MakeRun, OpenPage
 
 
 @pytest.fixture
-def run(make_run: Callable[..., Run]) -> Run:
+def run(make_run: MakeRun) -> Run:
     return make_run("ugs", states=("done",))
 
 
-def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(
-    run: Run, open_page: Callable[..., AppTest]
-) -> None:
+def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(run: Run, open_page: OpenPage) -> None:
     app = open_page("export", what="gallery", runs=run.name)
-    assert not app.exception
     told = [caption.value for caption in app.caption]
     assert any("needs runs that differ" in text for text in told)
     assert any("stores no edge scores" in text for text in told)
@@ -42,14 +38,13 @@ def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(
 
 
 def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
-    run: Run, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    run: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> NoReturn:
         raise ValueError("Axis limits cannot be NaN")
 
     monkeypatch.setitem(FIGURES._entries, "accuracy", replace(FIGURES.get("accuracy"), describe=fail))
     app = open_page("export", what="gallery", runs=run.name)
-    assert not app.exception
     assert any("Not drawn (ValueError" in caption.value for caption in app.caption)
     assert app.button(key="open-trend")
 
@@ -62,7 +57,7 @@ def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
     ],
 )
 def test_the_page_says_why_a_file_cannot_be_had(
-    run: Run, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+    run: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
     def fail(*_: object) -> NoReturn:
         raise error
@@ -89,41 +84,35 @@ def test_a_file_is_written_once_for_the_browser_and_the_page() -> None:
     assert (file.failure(), file.content(), file.content(), len(made)) == ("", b"content", b"content", 1)
 
 
-def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_page: Callable[..., AppTest]) -> None:
+def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_page: OpenPage) -> None:
     view = {"what": "panels", "runs": run.name, "figures": ["degrees", "training"], "shape": "2x1", "dpi": "150"}
     app = open_page("export", **view)
-    assert not app.exception
     (command,) = [block.value for block in app.code]
     assert "figure degrees,training" in command
     assert command.endswith("--panels 2x1 --dpi 150 --out cora-panels-icml.png")
 
 
-def test_the_picture_is_the_file(run: Run, open_page: Callable[..., AppTest]) -> None:
+def test_the_picture_is_the_file(run: Run, open_page: OpenPage) -> None:
     choices = FigureChoices(grey=True)
     request = Request("degrees", (run,), choices)
     assert (
-        request.shown(150).picture
-        == request.file("png", 150)
-        == figure_bytes(draw("degrees", [run], choices), "png", 150)
+        request.shown(150)[0] == request.file("png", 150) == figure_bytes(draw("degrees", [run], choices), "png", 150)
     )
     assert request.file("pdf", 150) == figure_bytes(draw("degrees", [run], choices), "pdf")
     assert request.file("csv", 150).startswith(b"kind,run,label,method")
     assert request.file("json", 150).startswith(b"[")
 
 
-def test_a_strip_of_many_panels_shows_the_first_runs_and_says_so(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
-) -> None:
+def test_a_strip_of_many_panels_shows_the_first_runs_and_says_so(make_run: MakeRun, open_page: OpenPage) -> None:
     runs = [make_run("ugs", states=("done",), hidden=hidden).name for hidden in (8, 16, 32, 64, 128)]
     told = [caption.value for caption in open_page("export", what="gallery", runs=runs).caption]
     shown = sum("The first 4 of 5 runs" in text for text in told)
     assert shown == sum("round" in figure.uses for figure in FIGURES)
 
 
-def test_the_page_makes_the_same_bytes(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+def test_the_page_makes_the_same_bytes(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("export", what="bundle", runs=run.name, columns="2")
-    assert not app.exception
     assert export.BUNDLE_KEPT not in app.session_state
     app.button(key="make-bundle").click().run()
     assert not app.exception

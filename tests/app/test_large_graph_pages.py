@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.drawing.files import figure_bytes
 from analysis.drawing.page import on_page, plan
@@ -24,9 +22,8 @@ from app.views import subgraphs
 from glt.datasets import DATASETS, Graph, Split, load_graph
 from glt.errors import StoreError
 from glt.store import Run
+from tests.app.conftest import MakeRun, OpenPage, texts
 
-OpenPage = Callable[..., AppTest]
-MakeRun = Callable[..., Run]
 NOBODY = np.empty(0, dtype=np.int64)
 MOST_ROWS = 300
 
@@ -73,50 +70,41 @@ def runs(large: Graph, make_run: MakeRun) -> list[Run]:
     return [make_run(method, ("done",), dataset="large") for method in ("ugs", "random")]
 
 
-def shown(app: AppTest) -> str:
-    return " ".join([each.value for each in [*app.markdown, *app.caption, *app.subheader]])
-
-
 @pytest.mark.parametrize("name", [title.lower() for title in PAGES])
 def test_a_page_reads_no_features_and_needs_no_classes(name: str, runs: list[Run], open_page: OpenPage) -> None:
     app = open_page(name)
-    assert not app.exception
     assert not app.error
 
 
 @pytest.mark.parametrize("sample", ["walk", "ego", "community", "changed", "nodes"])
 def test_every_sample_is_drawn(sample: str, runs: list[Run], open_page: OpenPage) -> None:
     app = open_page("subgraphs", sample=sample, size="50")
-    assert not app.exception
     assert not app.error
     assert "Class" not in app.selectbox(key="sample").options
     assert app.get("iframe")
 
 
-def test_the_ends_of_an_edge_are_compared_by_the_cosine_of_two_rows(runs: list[Run], open_page: OpenPage) -> None:
-    graph = load_graph("large")
-    low, high = graph.edges[:, 10].tolist()
-    app = open_page("subgraphs", section="why", at=str(low), to=str(high))
-    assert not app.exception
-    assert "class unknown" in shown(app)
-    assert "cosine similarity of features 0.000" in shown(app)
-    assert "Jaccard" not in shown(app)
-
-
-def test_the_whole_graph_is_refused_in_a_sentence(runs: list[Run], open_page: OpenPage) -> None:
-    app = open_page("subgraphs", section="whole")
-    assert not app.exception
-    assert "Too large to draw" in shown(app)
-    assert "5,278 edges" in shown(app)
+def test_sections_do_without_classes_and_features(runs: list[Run], open_page: OpenPage) -> None:
+    low, high = load_graph("large").edges[:, 10].tolist()
+    words = texts(open_page("subgraphs", section="why", at=str(low), to=str(high)))
+    assert "class unknown" in words
+    assert "cosine similarity of features 0.000" in words
+    assert "Jaccard" not in words
+    app = open_page("subgraphs", section="why", at="0", to="all")
+    (table,) = [frame.value for frame in app.dataframe if "Neighbour" in frame.value]
+    assert "Class" not in table
+    assert not any("unknown" in option for option in app.selectbox(key="to").options)
+    words = texts(open_page("subgraphs", section="whole"))
+    assert "Too large to draw" in words
+    assert "5,278 edges" in words
 
 
 def test_who_loses_without_classes(runs: list[Run], open_page: OpenPage) -> None:
     app = open_page("subgraphs", section="losers")
-    assert not app.exception
     assert not app.error
-    assert "Nodes that lost their last edge" in shown(app)
-    assert "Large has no classes, so tables by class are left out." in shown(app)
-    assert "Nodes left without an edge" not in shown(app)
+    assert "Nodes that lost their last edge" in texts(app)
+    assert "Large has no classes, so tables by class are left out." in texts(app)
+    assert "Nodes left without an edge" not in texts(app)
     assert len(app.get("plotly_chart")) == 1
 
 
@@ -135,21 +123,12 @@ def test_nodes_are_ranked_without_a_column_of_unknown_classes(large: Graph) -> N
     assert list(with_names(large, pd.DataFrame({"node": [0], "label": [-1]}))) == ["node"]
 
 
-def test_the_edges_of_a_node_without_a_column_of_unknown_classes(runs: list[Run], open_page: OpenPage) -> None:
-    app = open_page("subgraphs", section="why", at="0", to="all")
-    assert not app.exception
-    (table,) = [frame.value for frame in app.dataframe if "Neighbour" in frame.value]
-    assert "Class" not in table
-    assert not any("unknown" in option for option in app.selectbox(key="to").options)
-
-
 @pytest.mark.parametrize("view", ["table", "trend"])
 def test_what_is_not_measured_is_offered_as_a_command(
     view: str, runs: list[Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("measurements", view=view, round="2")
-    assert not app.exception
-    assert "not computed yet" in shown(app)
+    assert "not computed yet" in texts(app)
     assert app.button(key="start-computing")
     assert not app.table
 
@@ -179,9 +158,8 @@ def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], ope
 
     measurement_table(runs, 2)
     app = open_page("measurements", round="2")
-    assert not app.exception
-    assert "not computed yet" not in shown(app)
-    assert "Estimated, with a 95 % interval: average path length" in shown(app)
+    assert "not computed yet" not in texts(app)
+    assert "Estimated, with a 95 % interval: average path length" in texts(app)
     table = app.table[0].value
     assert "\N{PLUS-MINUS SIGN}" in table.loc[table["Measure"] == "Average path length"].iloc[0, 1]
 
@@ -190,5 +168,4 @@ def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], ope
 def test_another_graph_of_the_name_is_one_sentence(make_run: MakeRun, open_page: OpenPage, page: str) -> None:
     make_run("ugs", ("done",)).seed(0).write_environment({"data_hash": "f" * 64})
     app = open_page(page)
-    assert not app.exception
     assert any("differs from the one that seed 0 of" in error.value for error in app.error)

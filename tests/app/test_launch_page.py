@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from app.components import run_select
+from app.data.runs import run_progress
+from app.views import launch as launch_fields
 from app.views.launch import numeric_fields
 from glt.config import RunConfig
 from glt.datasets import DATASETS
@@ -15,9 +17,11 @@ from glt.errors import ConfigError
 from glt.jobs import memory, sweep
 from glt.jobs.launcher import Started
 from glt.presets import resolve
+from glt.pretraining.config import PretrainConfig, resolve_pretraining
 from glt.seeds import read_seeds
-from glt.store import Run, Store
+from glt.store import Pretraining, Progress, Run, Status, Store
 from glt.training.problem import network_shape, tensor_specs
+from tests.app.conftest import MakePretraining, MakeRun, OpenPage, texts
 
 
 @pytest.mark.parametrize(
@@ -29,20 +33,24 @@ from glt.training.problem import network_shape, tensor_specs
         ({"rounds": "0"}, "rounds cannot be '0'"),
         ({"learning_rate": "fast"}, "learning_rate cannot be 'fast'"),
         ({"methods": ""}, "No method is chosen"),
+        ({"methods": "ugs", "vary": "hidden"}, "hidden has no values"),
+        ({"methods": "ugs", "vary": "hidden", "sweep_hidden": "8,,9"}, "hidden lacks a value"),
+        ({"methods": "ugs", "vary": "hidden", "sweep_hidden": "8, many"}, "hidden cannot be 'many'"),
+        ({"methods": "ugs", "vary": "p_graph", "sweep_p_graph": "0.1, 0.10"}, "holds the same run twice"),
+        ({"methods": "ugs", "vary": "p_graph", "p_graph": "0.3"}, "p_graph is set to 0.3 and varied in the grid too"),
+        ({"vary": "epochs", "sweep_epochs": "5, 9", "methods": ["ugs", "random"]}, "The method random ignores epochs"),
     ],
 )
 def test_bad_input_is_one_sentence_and_starts_nothing(
-    wrong: dict[str, str], told: str, store: Store, open_page: Callable[..., AppTest]
+    wrong: dict[str, str | list[str]], told: str, store: Store, open_page: OpenPage
 ) -> None:
     app = open_page("launch", **wrong)
-    assert not app.exception
     assert [told in error.value for error in app.error] == [True]
     assert app.button(key="start").disabled
 
 
-def test_everything_that_is_wrong_is_said_at_once(store: Store, open_page: Callable[..., AppTest]) -> None:
+def test_everything_that_is_wrong_is_said_at_once(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", methods=["ugs", "random"], seeds="x", hidden="wide", p_graph="2")
-    assert not app.exception
     (error,) = app.error
     head, *listed = [line for line in error.value.split("\n") if line]
     assert head == "**3 problems**"
@@ -57,7 +65,7 @@ def test_seeds_are_read_in_order_and_once() -> None:
 
 
 def test_each_method_becomes_a_run_with_the_same_seeds(
-    store: Store, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = []
 
@@ -82,17 +90,21 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
     ]
 
 
-def test_what_is_on_disk_already_costs_nothing(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+def test_what_is_on_disk_already_costs_nothing(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("launch", methods="ugs", seeds="0, 1", rounds="3", epochs="5", retrain_epochs="5")
     cost = {metric.label: metric.value for metric in app.metric}
     assert cost["Epochs"] == "0"
     assert app.button(key="start").disabled
+    short = {"rounds": "3", "epochs": "5", "retrain_epochs": "5"}
+    app = open_page("launch", methods="ugs", seeds="0, 1", vary="p_graph", sweep_p_graph="0.05, 0.1", **short)
+    cost = {metric.label: metric.value for metric in app.metric}
+    # Only the two seeds at 0.1 are missing.
+    assert cost["Epochs"] == str(2 * (5 + 3 * 10))
+    assert [badge for badge in app.markdown if "complete" in badge.value]
 
 
-def test_time_is_taken_from_the_store_and_says_so(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
-) -> None:
+def test_time_is_taken_from_the_store_and_says_so(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("launch", methods="ugs", seeds="7", rounds="1", epochs="5", retrain_epochs="5")
     cost = {metric.label: metric.value for metric in app.metric}
@@ -101,15 +113,8 @@ def test_time_is_taken_from_the_store_and_says_so(
     assert any("as timed in this store" in caption.value for caption in app.caption)
 
 
-def test_a_preset_fills_what_is_left_empty(store: Store, open_page: Callable[..., AppTest]) -> None:
-    app = open_page("launch", dataset="citeseer")
-    assert app.text_input(key="learning_rate").placeholder == "0.01"
-    assert open_page("launch").text_input(key="learning_rate").placeholder == "0.008"
-
-
-def test_what_may_be_pruned_is_listed(store: Store, open_page: Callable[..., AppTest]) -> None:
+def test_what_may_be_pruned_is_listed(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", model="gin", methods="ugs", hidden="16")
-    assert not app.exception
     listed = next(table.value for table in app.table if "Tensor" in table.value)
     told = dict(zip(listed["Tensor"], listed["Pruned"], strict=True))
     tensors = tensor_specs(
@@ -119,9 +124,7 @@ def test_what_may_be_pruned_is_listed(store: Store, open_page: Callable[..., App
     assert {"yes", "no"} == set(told.values())
 
 
-def test_random_tickets_wait_for_a_run_to_read(
-    store: Store, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
-) -> None:
+def test_random_tickets_wait_for_a_run_to_read(store: Store, make_run: MakeRun, open_page: OpenPage) -> None:
     app = open_page("launch", methods="reinit", seeds="0")
     assert [error.value for error in app.error] == [
         "Random tickets need a source of masks: set masks_of to a finished run."
@@ -135,36 +138,35 @@ def test_random_tickets_wait_for_a_run_to_read(
 
 
 def test_too_little_memory_is_said_before_the_start(
-    store: Store, open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 300_000_000)
     app = open_page("launch", methods="ugs", seeds="0", hidden="16")
-    assert not app.exception
     told = [warning.value for warning in app.warning]
     assert any(each.startswith("300 MB of memory is available, less than") for each in told), told
     assert "Memory, about" in {metric.label for metric in app.metric}
 
 
-def test_what_is_predicted_is_named_by_its_kind(open_page: Callable[..., AppTest]) -> None:
-    for dataset, task, words in (
-        ("cora", "node", "1,433 features, 7 classes; bundled."),
-        ("ogbn-proteins", "node", "16 features, 112 binary tasks;"),
-        ("ogbl-collab", "link", "128 features; read from GLT_DATA or downloaded once."),
-    ):
-        app = open_page("launch", dataset=dataset, task=task)
-        assert not app.exception
-        assert any(words in caption.value for caption in app.caption)
-
-
-def test_a_start_is_offered_only_to_networks_that_can_take_one(open_page: Callable[..., AppTest]) -> None:
-    for model, offered in (("gcn", True), ("resgcn", False)):
-        app = open_page("launch", model=model)
-        assert not app.exception
-        assert any(box.label == "Initial weights" for box in app.selectbox) == offered
+@pytest.mark.parametrize(
+    ("view", "rate", "words", "takes_a_start"),
+    [
+        ({}, "0.008", "1,433 features, 7 classes; bundled.", True),
+        ({"dataset": "citeseer"}, "0.01", "bundled.", True),
+        ({"model": "resgcn"}, "0.008", "1,433 features", False),
+        ({"dataset": "ogbn-proteins"}, "0.01", "16 features, 112 binary tasks;", True),
+        ({"dataset": "ogbl-collab", "task": "link"}, "0.01", "read from GLT_DATA or downloaded once.", True),
+    ],
+)
+def test_the_form_follows_data_set_task_and_network(
+    view: dict[str, str], rate: str, words: str, takes_a_start: bool, store: Store, open_page: OpenPage
+) -> None:
+    app = open_page("launch", **view)
+    assert words in texts(app)
+    assert app.text_input(key="learning_rate").placeholder == rate
+    assert any(box.label == "Initial weights" for box in app.selectbox) == takes_a_start
 
 
 SETTING = {"dataset": "cora", "task": "node", "model": "gcn"}
-OpenPage = Callable[..., AppTest]
 
 
 def test_every_number_can_be_varied_but_the_rounds() -> None:
@@ -221,36 +223,6 @@ def test_the_grid_is_in_the_address_and_comes_back_from_it(store: Store, open_pa
     assert "and 6 more" in text
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"vary": "hidden"}, "hidden has no values"),
-        ({"vary": "hidden", "sweep_hidden": "8,,9"}, "hidden lacks a value"),
-        ({"vary": "hidden", "sweep_hidden": "8, many"}, "hidden cannot be 'many'"),
-        ({"vary": "p_graph", "sweep_p_graph": "0.1, 0.10"}, "holds the same run twice"),
-        ({"vary": "p_graph", "p_graph": "0.3"}, "p_graph is set to 0.3 and varied in the grid too"),
-        ({"vary": "epochs", "sweep_epochs": "5, 9", "methods": ["ugs", "random"]}, "The method random ignores epochs"),
-    ],
-)
-def test_a_grid_that_cannot_be_is_one_sentence_and_starts_nothing(
-    wrong: dict[str, str | list[str]], told: str, store: Store, open_page: OpenPage
-) -> None:
-    app = open_page("launch", **{"methods": "ugs", **wrong})
-    assert not app.exception
-    assert [told in error.value for error in app.error] == [True]
-    assert app.button(key="start").disabled
-
-
-def test_points_on_disk_cost_nothing(make_run: Callable[..., Run], open_page: OpenPage) -> None:
-    make_run("ugs")
-    short = {"rounds": "3", "epochs": "5", "retrain_epochs": "5"}
-    app = open_page("launch", methods="ugs", seeds="0, 1", vary="p_graph", sweep_p_graph="0.05, 0.1", **short)
-    cost = {metric.label: metric.value for metric in app.metric}
-    # Only the two seeds at 0.1 are missing.
-    assert cost["Epochs"] == str(2 * (5 + 3 * 10))
-    assert [badge for badge in app.markdown if "complete" in badge.value]
-
-
 def test_export_draws_the_ablation_of_a_sweep(
     store: Store, draw_seed: Callable[..., None], open_page: OpenPage
 ) -> None:
@@ -258,9 +230,119 @@ def test_export_draws_the_ablation_of_a_sweep(
         values = {"rounds": 3, "epochs": 5, "retrain_epochs": 5, "p_graph": rate}
         draw_seed(store.create(resolve(values, "official")).seed(0))
     app = open_page("export", what="ablation", columns="2")
-    assert not app.exception
     assert not app.error
     assert any("dashed: the dense model" in caption.value for caption in app.caption)
     assert (
         open_page("export", what="ablation", runs=store.runs()[0].name).error[0].value.startswith("An ablation needs")
     )
+
+
+# Pre-training in the app: its progress on Runs, and as a start on Launch.
+
+
+def test_one_is_opened_by_its_address(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
+    run = make_pretraining(("done", "failed"))
+    app = open_page("runs", run=run.name)
+    shown = texts(app)
+    assert "GraphCL · Cora · edge perturbation · 16 wide" in shown
+    assert "lowest loss 0.432 in epoch 12" in shown
+    assert "restarts when resumed" in shown
+    assert "lower learning_rate" in shown
+    assert app.button(key=f"resume-{run.name}").label == "Resume all"
+
+
+def test_they_stand_beside_runs_and_can_be_deleted(
+    make_pretraining: MakePretraining, make_run: MakeRun, open_page: OpenPage
+) -> None:
+    run = make_pretraining()
+    other = make_run("ugs")
+    app = open_page("runs")
+    assert app.query_params["run"] == other.name
+    app.button(key=f"open-{run.name}").click().run()
+    assert app.query_params["run"] == run.name
+    app.button(key=f"delete-{run.name}").click().run()
+    assert not app.exception
+    assert app.button(key="confirm-delete").label == "Move to trash"
+
+
+def test_progress_is_said_in_epochs(make_pretraining: MakePretraining, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_pretraining(("done", "running"))
+    at = Progress(round=0, rounds=0, stage="pre-training", epoch=1200, epochs=10_000, fraction=0.12)
+    monkeypatch.setattr("glt.store.locks.is_alive", lambda *_: True)
+    run.seed(1).write_status(Status(state="running", seed=1, progress=at))
+    now = run_progress(run)
+    assert now.is_active
+    assert now.fraction == pytest.approx(0.56)
+    assert now.seeds[1].doing == "epoch 1,200 of at most 10,000"
+
+
+def test_launch_offers_finished_ones_of_the_same_data_and_task(
+    make_pretraining: MakePretraining,
+    store: Store,
+    open_page: OpenPage,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = make_pretraining()
+    make_pretraining(("stopped",), augmentation="nodes")
+    make_pretraining(dataset="citeseer")
+    make_pretraining(task="link")
+    started: list[RunConfig] = []
+
+    def begin(at: Store, run: Run, seeds: Sequence[int], **settings: object) -> Started[Run]:
+        started.append(run.config)
+        return Started(run)
+
+    monkeypatch.setattr(sweep, "begin", begin)
+    app = open_page("launch", seeds="0, 1", hidden="16", methods=["ugs"])
+    assert app.selectbox(key="pretraining").options == ["Random", run_select.subject(run)]
+    assert app.selectbox(key="pretraining").value == ""
+    app.selectbox(key="pretraining").select(run.name).run()
+    assert not app.exception
+    assert app.query_params["pretraining"] == run.name
+    assert "seed 0 from its seed 0, seed 1 from its seed 0" in texts(app)
+    app.button(key="start").click().run()
+    assert [config.options["pretraining"] for config in started] == [run.name]
+
+
+def test_one_that_does_not_fit_is_one_sentence(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
+    run = make_pretraining()
+    app = open_page("launch", pretraining=run.name)
+    assert ["has width 16, but the first layer of gcn" in error.value for error in app.error] == [True]
+    assert app.button(key="start").disabled
+
+
+def test_a_damaged_first_layer_is_said(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
+    run = make_pretraining()
+    (run.seed(0).path / "pretrained.safetensors").write_bytes(b"nothing")
+    app = open_page("runs", run=run.name)
+    assert "is damaged" in texts(app)
+    assert f"mend-{run.name}" in [button.key for button in app.button]
+
+
+def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
+    store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[PretrainConfig, tuple[int, ...]]] = []
+
+    def launch(
+        at: Store, config: PretrainConfig, seeds: tuple[int, ...], leave_busy: bool = False
+    ) -> Started[Pretraining]:
+        started.append((config, seeds))
+        return Started(at.create_pretraining(config))
+
+    monkeypatch.setattr(launch_fields, "start_pretraining", launch)
+    monkeypatch.setattr(launch_fields.url_state, "go", lambda page, **view: None)
+    app = open_page("launch", dataset="citeseer", task="link", seeds="1-2", hidden="16")
+    app.selectbox(key="augmentation").select("nodes").run()
+    app.button(key="start-pre-training").click().run()
+    assert not app.exception
+    values = {"dataset": "citeseer", "task": "link", "augmentation": "nodes", "hidden": 16}
+    assert started == [(resolve_pretraining(values), (1, 2))]
+
+
+def test_launch_says_why_one_cannot_start(store: Store, open_page: OpenPage) -> None:
+    app = open_page("launch", seeds="one")
+    app.button(key="start-pre-training").click().run()
+    assert not app.exception
+    assert any("one" in error.value for error in app.error)
+    assert store.pretrainings() == []

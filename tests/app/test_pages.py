@@ -3,56 +3,57 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
-from app.components import frame
+from app import tour
+from app.components.frame import JOINER, plain, plain_lines
 from app.data.runs import opened
 from app.main import PAGES
+from app.tour import STEPS
+from glt.results_version import version_note
 from glt.store import Run, Store
+from glt.store.paths import EXAMPLES
+from tests.app.conftest import MakeRun, OpenPage
+from tests.opening import MAIN
 
-MAIN = Path(__file__).parents[2] / "app" / "main.py"
 NAMES = [title.lower() for title in PAGES]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_shows_a_filled_store(
-    name: str, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
-) -> None:
+def test_a_page_shows_a_filled_store(name: str, make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     make_run("random")
     app = open_page(name)
-    assert not app.exception
     assert not app.error
     assert app.title[0].value.lower() == name
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("launch", "paper")])
-def test_a_page_of_an_empty_store_leads_to_launch(name: str, store: Store, open_page: Callable[..., AppTest]) -> None:
+def test_a_page_of_an_empty_store_leads_to_launch(name: str, store: Store, open_page: OpenPage) -> None:
     app = open_page(name)
-    assert not app.exception
     assert [link.label for link in app.get("page_link")] == ["Launch a run"]
 
 
-def test_examples_fill_an_empty_store_and_are_marked(example: Run, open_page: Callable[..., AppTest]) -> None:
+def test_examples_fill_an_empty_store_and_are_marked(example: Run, open_page: OpenPage) -> None:
     app = open_page("curves")
     assert app.query_params["runs"] == f"examples/{example.name}"
     assert "example" in app.multiselect(key="runs").options[0]
 
 
-def test_an_example_cannot_be_changed(example: Run, open_page: Callable[..., AppTest]) -> None:
+def test_an_example_cannot_be_changed(example: Run, open_page: OpenPage) -> None:
     app = open_page("runs")
-    assert not app.exception
     assert not [button for button in app.button if button.label in ("Delete", "Stop", "Resume")]
 
 
 def test_a_run_of_the_users_own_stands_beside_the_example_of_its_name(
-    example: Run, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+    example: Run, make_run: MakeRun, open_page: OpenPage
 ) -> None:
     make_run("ugs")
     found = opened()
@@ -83,7 +84,7 @@ print(json.dumps(found))
 """
 
 
-def test_no_page_brings_torch_into_the_process_of_the_app(make_run: Callable[..., Run], tmp_path: Path) -> None:
+def test_no_page_brings_torch_into_the_process_of_the_app(make_run: MakeRun, tmp_path: Path) -> None:
     for method in ("ugs", "random"):
         make_run(method)
     # In a process of its own: this one holds torch from other tests. What may import more comes last.
@@ -99,7 +100,7 @@ def test_no_page_brings_torch_into_the_process_of_the_app(make_run: Callable[...
 
 
 def test_examples_stay_out_of_the_picture_of_the_users_runs(
-    example: Run, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+    example: Run, make_run: MakeRun, open_page: OpenPage
 ) -> None:
     own = make_run("random")
     app = open_page("curves")
@@ -108,15 +109,234 @@ def test_examples_stay_out_of_the_picture_of_the_users_runs(
 
 
 @pytest.mark.parametrize("name", ["launch", "curves", "runs"])
-def test_a_store_that_is_no_folder_is_one_sentence(name: str, store: Store, open_page: Callable[..., AppTest]) -> None:
+def test_a_store_that_is_no_folder_is_one_sentence(name: str, store: Store, open_page: OpenPage) -> None:
     store.root.write_text("not a folder")
     app = open_page(name)
-    assert not app.exception
     assert [str(store.root) in error.value for error in app.error] == [True]
 
 
-def test_an_error_is_not_read_as_markup() -> None:
-    shown = frame.plain("see ![x](http://y) <b> $z$ a_b")
-    assert shown.replace(frame.JOINER, "") == r"see !\[x\](http://y) \<b> \$z\$ a_b"
-    assert "http://" not in shown
-    assert frame.plain("a :red[hi] ::b at 12:30: c") == r"a \:red\[hi\] \:\:b at 12:30: c"
+# What every page has: plain text, notes on results, and a store that is gone.
+
+
+# Bare addresses as the page's Markdown finds them, once its own signs and backslashes are gone.
+WEB = re.compile(r"(https?://|www(?=\.))([-.\w]+)([^ \t\r\n]*)", re.IGNORECASE)
+MAIL = re.compile(r"([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[x](http://evil.test)",
+        "see https://evil.test/a?b",
+        "HTTP://evil.test",
+        "(www.evil.test)",
+        "WWW.evil.test",
+        "a.b-c+d@evil.test",
+        "mailto:a@evil.test",
+        "é@evil.test",
+    ],
+)
+def test_a_bare_address_is_no_link(text: str) -> None:
+    assert WEB.search(text) or MAIL.search(text)
+    for shown in (plain(text), plain_lines(text)):
+        read = re.sub(r"\\(?=[^\w\s])", "", shown)
+        assert not WEB.search(read)
+        assert not MAIL.search(read)
+        assert read.replace(JOINER, "") == text
+
+
+@pytest.mark.parametrize("page", ["curves", "tickets", "compare", "runs", "export"])
+def test_a_page_names_the_version_of_the_examples(
+    page: str, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)
+    app = open_page(page)
+    note = version_note([Run.open(EXAMPLES / "cora-node-gcn-ugs-df8e8f72")])
+    assert note
+    assert [caption.value for caption in app.caption].count(note) == 1
+
+
+def test_a_store_that_is_gone_is_said_until_it_is_back(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    make_run("ugs")
+    app = open_page("runs")
+    assert not app.error
+    away = store.root.rename(store.root.with_name("away"))
+    assert "no longer exists" in app.run().error[0].value
+    away.rename(store.root)
+    assert not app.run().error
+
+
+# Views live in the address: links, defaults and values that cannot be used.
+
+
+def test_a_link_restores_the_view(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    make_run("random")
+    app = open_page("curves", runs=[run.name], x="weight", margin="1.5", paper="1")
+    assert app.multiselect(key="runs").value == [run.name]
+    assert app.button_group(key="x").value == "weight"
+    assert app.number_input(key="margin").value == 1.5
+    assert app.toggle(key="paper").value is True
+
+
+def test_a_change_is_written_and_defaults_are_too(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs")
+    app = open_page("curves")
+    assert app.query_params["x"] == "graph"
+    app.selectbox(key="score").set_value("test_last").run()
+    assert app.query_params["score"] == "test_last"
+    assert app.selectbox(key="score").value == "test_last"
+
+
+def test_what_the_address_gets_wrong_falls_back_to_the_default(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    app = open_page("subgraphs", run="no-such-run", seed="99", round="77", size="many", draw="x")
+    assert app.query_params["run"] == run.name
+    assert app.query_params["seed"] == "0"
+    assert app.query_params["round"] == "3"
+    assert ["no-such-run" in toast.value for toast in app.toast].count(True) == 1
+
+
+def test_a_run_that_is_not_there_is_said_where_several_are_chosen(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    for page, name in (("curves", "runs"), ("runs", "run")):
+        app = open_page(page, **{name: [run.name, "[gone](x)"]} if name == "runs" else {name: "[gone](x)"})
+        assert [toast.value for toast in app.toast] == [
+            f"The link sets “{name.capitalize()}” to “\\[gone\\](x)”, which does not exist here: another is shown."
+        ]
+        assert not app.run().toast
+
+
+def test_no_runs_chosen_is_kept_as_a_choice(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs")
+    app = open_page("curves")
+    app.multiselect(key="runs").set_value([]).run()
+    assert app.query_params["runs"] == ""
+    assert "No runs chosen" in [heading.value for heading in app.subheader]
+    assert open_page("curves", runs="").multiselect(key="runs").value == []
+
+
+def test_words_typed_on_one_page_are_not_a_choice_made_on_another() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app.components import controls, url_state
+
+        page = st.session_state.setdefault("page", "compare")
+        url_state.enter(page)
+        if page == "compare":
+            controls.segments("at", "Paired at", {"round": "round", "sparsity": "sparsity"}, "round")
+        else:
+            st.caption(f"told [{controls.text('at', 'Node')}]")
+
+    app = AppTest.from_function(script).run()
+    for page, told in (("subgraphs", ""), ("compare", None), ("subgraphs", "")):
+        app.session_state["page"] = page
+        app.run()
+        assert not app.exception
+        assert [caption.value for caption in app.caption] == ([f"told [{told}]"] if told is not None else [])
+    app.text_input(key="at").set_value("17").run()
+    app.session_state["page"] = "elsewhere"
+    app.run()
+    assert app.caption[0].value == "told [17]"
+
+
+def test_every_value_that_cannot_be_used_is_told(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    app = open_page("tickets", runs=[run.name], seed="-1", margin="nan")
+    assert open_page("subgraphs", run=run.name, round="99").slider(key="round").value == 3
+    assert not open_page("subgraphs", run=run.name, round="2").toast
+    assert sorted(toast.value for toast in app.toast) == [
+        "The link sets “Margin (points)” to “nan”, which is not valid: another value is used.",
+        "The link sets “Seed for actions” to “-1”, which does not exist here: another is shown.",
+    ]
+    app = open_page("curves", runs=[run.name], margin="99", each_seed="yes", whole="1")
+    assert len(app.toast) == 2
+    assert not open_page("curves", runs=[run.name], margin="5", each_seed="0").toast
+
+
+# The guided tour: shown on a first start only, never in the way of a link, and gone for good once ended.
+
+
+def card(app: AppTest) -> str:
+    """Return what the card says, "" without one."""
+    assert not app.exception
+    shown = [each.value for each in app.markdown]
+    place = next((place for place, text in enumerate(shown) if "tour, step" in text), None)
+    return "" if place is None else " ".join(shown[place : place + 2])
+
+
+def test_a_first_start_is_led_through_five_pages_and_to_a_run_of_its_own(example: Run, open_page: OpenPage) -> None:
+    app = open_page("curves")
+    for number, step in enumerate(STEPS, start=1):
+        assert f"step {number} of 5" in card(app)
+        assert step.text in card(app)
+        assert app.title[0].value.lower() == step.page
+        assert app.query_params["tour"] == str(number)
+        # The example has three rounds only.
+        view = {**step.view, **({"round": "3"} if "round" in step.view else {})}
+        assert {name: app.query_params[name] for name in view} == view
+        # A page switch does not tell the test's session where it is.
+        app._page_hash = calc_hash(step.page)
+        app.button(key="tour-next").click().run()
+    assert app.title[0].value == "Launch"
+    assert card(open_page("curves")) == "", "whoever went through it is not shown it again"
+
+
+def test_an_ended_tour_stays_ended_and_can_be_started_again(example: Run, open_page: OpenPage) -> None:
+    app = open_page("curves")
+    app.button(key="tour-end").click().run()
+    assert card(app) == ""
+    assert "tour" not in app.query_params
+    assert card(open_page("curves")) == "", "a restart shows it no more"
+    (entry,) = [link for link in app.get("page_link") if link.label == "Tour"]
+    assert "tour=1" in entry.proto.query_string
+    assert "step 1 of 5" in card(open_page("curves", tour="1"))
+
+
+@pytest.mark.parametrize(
+    ("page", "view"), [("curves", {"x": "weight"}), ("tickets", {}), ("subgraphs", {"round": "1"})]
+)
+def test_a_link_to_something_particular_is_not_interrupted(
+    page: str, view: dict[str, str], example: Run, open_page: OpenPage
+) -> None:
+    assert card(open_page(page, **view)) == ""
+
+
+def test_runs_of_ones_own_mean_that_this_is_no_first_start(
+    example: Run, make_run: MakeRun, open_page: OpenPage
+) -> None:
+    make_run("random")
+    assert card(open_page("curves")) == ""
+
+
+@pytest.mark.parametrize("page", ["subgraphs", "launch"])
+def test_an_address_of_a_step_leads_to_its_view(page: str, example: Run, open_page: OpenPage) -> None:
+    app = open_page(page, tour="4")
+    assert app.title[0].value == "Tickets"
+    assert app.query_params["margin"] == "0.5"
+    assert "step 4 of 5" in card(app)
+
+
+@pytest.mark.parametrize("number", ["0", "6", "x", "-1", "<b>"])
+def test_a_step_that_is_not_there_is_no_step(number: str, example: Run, open_page: OpenPage) -> None:
+    assert card(open_page("curves", tour=number)) == ""
+
+
+def test_where_nothing_can_be_written_the_tour_still_ends(
+    example: Run, open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    app = open_page("curves")
+    app.button(key="tour-end").click().run()
+    assert card(app) == ""
+    assert not app.error
+    assert not tour.ended_file().exists()
+
+
+def test_every_step_is_a_page_of_its_own() -> None:
+    pages = [step.page for step in STEPS]
+    assert len(set(pages)) == len(pages) == 5
+    assert set(pages) <= {title.lower() for title in PAGES}
+    assert all(step.text.count(". ") <= 1 for step in STEPS), "two sentences at most"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,12 @@ from app.data.runs import Opened, opened
 from glt.cli.main import main as glt
 from glt.errors import ConfigError
 from glt.masks import Masks
-from glt.store import Pretraining, RoundRecord, Run, SeedRun, Store, paths
+from glt.store import RoundRecord, Run, SeedRun, Store, paths
 from glt.store.examples import pack_run
+from tests.app.conftest import MakePretraining, MakeRun, OpenPage
 
 
-def test_what_tells_runs_apart_stands_first_and_alike_for_all_methods(make_run: Callable[..., Run]) -> None:
+def test_what_tells_runs_apart_stands_first_and_alike_for_all_methods(make_run: MakeRun) -> None:
     runs = [make_run(name, hidden=h, epochs=10 * h) for name in ("ugs", "admm") for h in (16, 32)]
     assert [run_select.run_words(runs)[run.name] for run in runs] == [
         "UGS, hidden = 16 · Cora GCN",
@@ -36,8 +36,6 @@ def test_what_tells_runs_apart_stands_first_and_alike_for_all_methods(make_run: 
     ]
 
 
-MakeRun = Callable[..., Run]
-OpenPage = Callable[..., AppTest]
 # Test scores of the last round of seed 0: 0.77 of the example, 0.57 of the user's own run.
 LESS = 0.2
 
@@ -67,26 +65,27 @@ def example_of(run: Run) -> str:
     return f"examples/{run.name}"
 
 
-def test_both_are_found_and_named_apart(own: Run) -> None:
+def test_a_run_and_the_example_of_its_name_have_references_titles_and_labels_of_their_own(
+    own: Run, open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found: Opened = opened()
     assert [run.reference for run in found.runs] == [own.name, example_of(own)]
     assert [run.is_example for run in found.runs] == [False, True]
     assert found.find(own.name).path == own.path
-    assert found.find(example_of(own)).is_example
-    words = run_select.run_words(found.runs)
-    assert words[own.name] == "UGS · Cora GCN"
-    assert words[example_of(own)] == "UGS · Cora GCN · example"
-
-
-def test_tables_hold_both_under_names_and_labels_of_their_own(own: Run) -> None:
-    table = rounds_table(opened().runs)
+    words = {own.name: "UGS · Cora GCN", example_of(own): "UGS · Cora GCN · example"}
+    assert run_select.run_words(found.runs) == words
+    table = rounds_table(found.runs)
     last = table[table["round"] == 3].set_index("run")
     assert last["test"].round(6).to_dict() == {own.name: 0.57, example_of(own): 0.77}
     assert last["label"].to_dict() == {own.name: "UGS", example_of(own): "UGS (example)"}
-
-
-def test_labels_say_nothing_of_examples_where_there_are_only_such(own: Run) -> None:
-    assert set(rounds_table(opened().examples)["label"]) == {"UGS"}
+    assert set(rounds_table(found.examples)["label"]) == {"UGS"}
+    app = open_page("compare", one=own.name, other=example_of(own))
+    assert (app.selectbox(key="one").value, app.selectbox(key="other").value) == (own.name, example_of(own))
+    with pytest.raises(ConfigError, match=f"{own.name} and {example_of(own)} have the same: choose one"):
+        bundle_bytes(found.runs, FigureChoices())
+    # A store that is the folder of the examples lists them once.
+    monkeypatch.setenv("GLT_STORE", str(tmp_path / "examples"))
+    assert [run.reference for run in opened().runs] == [example_of(own)]
 
 
 @pytest.mark.parametrize(("page", "scores"), [("curves", {57.0, 77.0}), ("tickets", {57.0, 77.0})])
@@ -95,7 +94,6 @@ def test_a_picture_shows_the_one_that_is_asked_for_or_both(
 ) -> None:
     def shown(**view: Any) -> set[str]:
         app = open_page(page, **view)
-        assert not app.exception
         assert not app.error
         if page == "curves":
             table = app.dataframe[0].value
@@ -142,12 +140,6 @@ def test_the_list_of_runs_has_both_and_only_ones_own_can_be_deleted(own: Run, op
     assert f"delete-{own.name}" not in [each.key for each in app.button]
 
 
-def test_two_runs_of_one_name_are_compared_seed_by_seed(own: Run, open_page: OpenPage) -> None:
-    app = open_page("compare", one=own.name, other=example_of(own))
-    assert not app.exception
-    assert (app.selectbox(key="one").value, app.selectbox(key="other").value) == (own.name, example_of(own))
-
-
 def test_an_old_link_means_ones_own_run_else_the_example_which_is_said(
     own: Run, store: Store, open_page: OpenPage
 ) -> None:
@@ -159,16 +151,15 @@ def test_an_old_link_means_ones_own_run_else_the_example_which_is_said(
     assert open_page("runs", run=own.name).query_params["run"] == example_of(own)
 
 
-def test_a_title_is_of_one_of_them_alone(own: Run, store: Store) -> None:
+def test_each_has_annotations_of_its_own_and_old_ones_stay(own: Run, store: Store) -> None:
     store.annotate(own.name, {"title": "Mine"})
     mine, theirs = opened().runs
     assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "")
     store.annotate(theirs.annotation_key, {"title": "Theirs", "hidden": True})
     assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "Theirs")
     assert not mine.annotation.hidden
-
-
-def test_what_an_earlier_version_said_about_an_example_stays(own: Run, store: Store) -> None:
+    # Earlier versions kept the annotation of an example under the bare name.
+    store.annotate(theirs.annotation_key, {"title": "", "hidden": False})
     store.annotate(own.name, {"title": "Of the paper", "note": "kept"})
     store.move_to_trash(own.path)
     (theirs,) = opened().runs
@@ -181,11 +172,11 @@ def test_what_an_earlier_version_said_about_an_example_stays(own: Run, store: St
     assert {name: each.as_json() for name, each in store.annotations().entries.items()} == {theirs.annotation_key: said}
 
 
-def test_the_command_line_shows_the_one_that_is_named(
-    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_line_keeps_both_apart(own: Run, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ["--store", str(store.root)]
+
     def said(*arguments: str) -> Any:
-        assert glt([*arguments, "--store", str(store.root), "--json"]) == 0
+        assert glt([*arguments, *place, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
     mine, theirs = said("show", own.name), said("show", example_of(own))
@@ -197,46 +188,24 @@ def test_the_command_line_shows_the_one_that_is_named(
     assert [(each["run"], each.get("example", False)) for each in both] == [(own.name, False), (example_of(own), True)]
     assert said("annotate", example_of(own), "--title", "Theirs")["annotation"] == {"title": "Theirs"}
     assert "annotation" not in said("show", own.name)
-
-
-def test_tables_of_the_command_line_keep_both(own: Run, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    place = ["--store", str(store.root)]
     assert analysis(["compare", own.name, example_of(own), *place, "--json"]) == 0
     compared = json.loads(capsys.readouterr().out)
     assert (compared["one"], compared["other"], compared["shared_seeds"]) == (own.name, example_of(own), [0])
-    assert analysis(["table", "tickets", own.name, example_of(own), *place, "--format", "csv"]) == 0
-    told = capsys.readouterr().out
-    assert f"\n{own.name}," in told
-    assert f"\n{example_of(own)}," in told
-
-
-def test_runs_of_two_stores_with_one_name_are_named_by_their_paths(
-    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+    # Runs of two stores with one name are named by their paths.
     path = str(store.root.parent / "other" / own.name)
     shutil.copytree(own.path, path)
-    assert analysis(["table", "tickets", own.name, path, "--store", str(store.root), "--format", "csv"]) == 0
-    told = capsys.readouterr().out
-    assert f"\n{own.path}," in told
-    assert f"\n{path}," in told
-
-
-def test_a_bare_name_that_only_an_example_has_is_told_how_to_be_written(
-    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
+    for one, other in ((own.name, example_of(own)), (str(own.path), path)):
+        assert analysis(["table", "tickets", own.name, other, *place, "--format", "csv"]) == 0
+        table = capsys.readouterr().out
+        assert f"\n{one}," in table
+        assert f"\n{other}," in table
+    assert glt(["delete", example_of(own), *place]) == 1
+    assert "cannot be deleted" in capsys.readouterr().err
+    assert (paths.EXAMPLES / own.name).is_dir()
     store.move_to_trash(own.path)
     store.empty_trash()
-    assert glt(["show", own.name, "--store", str(store.root)]) == 1
+    assert glt(["show", own.name, *place]) == 1
     assert f"the bundled example of that name is {example_of(own)}." in capsys.readouterr().err
-
-
-def test_an_example_cannot_be_deleted_by_its_reference(
-    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert glt(["delete", example_of(own), "--store", str(store.root)]) == 1
-    assert "cannot be deleted" in capsys.readouterr().err
-    assert own.path.is_dir()
-    assert (paths.EXAMPLES / own.name).is_dir()
 
 
 def test_a_reference_that_is_also_a_path_here_is_refused(
@@ -249,18 +218,6 @@ def test_a_reference_that_is_also_a_path_here_is_refused(
     assert glt(["show", example_of(own), "--store", str(store.root)]) == 1
     assert f"write ./{example_of(own)} for the folder" in capsys.readouterr().err
     assert glt(["show", f"./{example_of(own)}", "--store", str(store.root)]) == 0
-
-
-def test_a_store_that_is_the_examples_themselves_lists_them_once(
-    own: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GLT_STORE", str(tmp_path / "examples"))
-    assert [run.reference for run in opened().runs] == [example_of(own)]
-
-
-def test_a_bundle_takes_one_of_two_runs_with_the_same_settings(own: Run) -> None:
-    with pytest.raises(ConfigError, match=f"{own.name} and {example_of(own)} have the same: choose one"):
-        bundle_bytes(opened().runs, FigureChoices())
 
 
 ONE = [("subgraphs", {}), ("measurements", {"view": "elements"})]
@@ -279,12 +236,13 @@ def told(app: AppTest, run: Run) -> bool:
 
 
 @pytest.mark.parametrize(("page", "view"), ONE)
-def test_a_page_of_one_run_says_that_it_is_gone_and_offers_the_others(
+def test_a_page_of_one_run_says_that_it_is_gone_until_it_is_back_and_offers_the_others(
     pair: tuple[Run, Run], store: Store, open_page: OpenPage, page: str, view: dict[str, str]
 ) -> None:
     gone, other = pair
     app = open_page(page, run=gone.name, **view)
-    assert not app.error
+    store.annotate(gone.name, {"hidden": True})
+    assert not app.run().error
     store.move_to_trash(gone.path)
     for _ in range(2):
         app.run()
@@ -292,22 +250,14 @@ def test_a_page_of_one_run_says_that_it_is_gone_and_offers_the_others(
         assert app.selectbox(key="run").value is None
         assert app.selectbox(key="run").options == ["UGS · Cora GCN"]
         assert app.query_params["run"] == gone.name
-    app.selectbox(key="run").set_value(other.name).run()
-    assert not app.error
-    assert app.query_params["run"] == other.name
-
-
-@pytest.mark.parametrize(("page", "view"), ONE)
-def test_a_run_that_comes_back_is_shown_again(
-    pair: tuple[Run, Run], store: Store, open_page: OpenPage, page: str, view: dict[str, str]
-) -> None:
-    gone, _ = pair
-    app = open_page(page, run=gone.name, **view)
-    store.move_to_trash(gone.path)
-    assert told(app.run(), gone)
     store.restore(gone.name)
     assert not app.run().error
     assert app.selectbox(key="run").value == gone.name
+    store.move_to_trash(gone.path)
+    app.run()
+    app.selectbox(key="run").set_value(other.name).run()
+    assert not app.error
+    assert app.query_params["run"] == other.name
 
 
 @pytest.mark.parametrize("page", SEVERAL)
@@ -352,11 +302,12 @@ def test_a_page_without_any_run_left_says_where_its_run_is(
     assert "It is in the trash" in app.error[0].value
 
 
-def test_compare_names_the_run_that_is_gone_and_pairs_no_other(
+def test_a_second_run_that_is_gone_is_named_and_not_replaced(
     pair: tuple[Run, Run], make_run: MakeRun, store: Store, open_page: OpenPage
 ) -> None:
     gone, other = pair
     third = make_run("admm")
+    beside = open_page("subgraphs", run=other.name, beside=gone.name)
     app = open_page("compare", one=gone.name, other=other.name)
     store.move_to_trash(gone.path)
     assert told(app.run(), gone)
@@ -364,16 +315,10 @@ def test_compare_names_the_run_that_is_gone_and_pairs_no_other(
     app.selectbox(key="one").set_value(third.name).run()
     assert not app.error
     assert (app.selectbox(key="one").value, app.selectbox(key="other").value) == (third.name, other.name)
-
-
-def test_a_run_beside_another_one_is_said_to_be_gone(pair: tuple[Run, Run], store: Store, open_page: OpenPage) -> None:
-    gone, other = pair
-    app = open_page("subgraphs", run=other.name, beside=gone.name)
-    store.move_to_trash(gone.path)
-    assert told(app.run(), gone)
-    assert app.selectbox(key="beside").value == ""
-    app.button(key="go-on-without-beside").click().run()
-    assert not app.error
+    assert told(beside.run(), gone)
+    assert beside.selectbox(key="beside").value == ""
+    beside.button(key="go-on-without-beside").click().run()
+    assert not beside.error
 
 
 @pytest.mark.parametrize("action", ["delete", "mend"])
@@ -420,16 +365,6 @@ def test_a_store_that_is_gone_is_said_and_no_example_takes_the_place_of_a_run(
     assert app.selectbox(key="run").value is None
 
 
-def test_a_run_that_became_hidden_stays_on_the_page_that_shows_it(
-    pair: tuple[Run, Run], store: Store, open_page: OpenPage
-) -> None:
-    hidden, _ = pair
-    app = open_page("subgraphs", run=hidden.name)
-    store.annotate(hidden.name, {"hidden": True})
-    assert not app.run().error
-    assert app.selectbox(key="run").value == hidden.name
-
-
 def test_a_run_that_became_damaged_is_said_to_be_on_the_page_that_showed_it(
     pair: tuple[Run, Run], open_page: OpenPage
 ) -> None:
@@ -454,7 +389,7 @@ def test_ones_own_run_that_is_gone_is_not_replaced_by_the_example_of_its_name(
 
 
 def test_a_start_that_is_gone_is_not_replaced_by_a_random_one(
-    make_pretraining: Callable[..., Pretraining], store: Store, open_page: OpenPage
+    make_pretraining: MakePretraining, store: Store, open_page: OpenPage
 ) -> None:
     pretraining = make_pretraining(hidden=512)
     app = open_page("launch", pretraining=pretraining.name)

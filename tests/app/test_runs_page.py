@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,18 +16,17 @@ from app.data.runs import opened
 from app.views import runs as runs_page
 from app.views.run_detail import short
 from glt import jobs
+from glt.doctor import examine, repair
+from glt.formats import as_typed
 from glt.jobs.launcher import Started
 from glt.jobs.queue import join_line, line_of
-from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples
+from glt.store import Progress, Run, SeedRun, State, Status, Store, bundled_examples, paths
 from glt.store.locks import named_process
-
-
-def words(app: AppTest) -> str:
-    return " ".join(str(element.value) for kind in (app.markdown, app.caption, app.error) for element in kind)
+from tests.app.conftest import MakeRun, OpenPage, texts
 
 
 def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
 
@@ -39,16 +37,14 @@ def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
     monkeypatch.setattr(jobs, "resume", resume)
     run = make_run("ugs", states=("done", "failed"), rounds=1)
     app = open_page("runs")
-    assert "lower learning_rate" in words(app)
+    assert "lower learning_rate" in texts(app)
     app.button(key=f"resume-{run.name}-1").click().run()
     assert asked == [(run.name, [1])]
     # Somebody else finished it meanwhile.
     assert [each.value for each in app.toast] == ["Not started: seed 1 is already complete."]
 
 
-def test_nothing_is_deleted_before_it_is_confirmed(
-    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
-) -> None:
+def test_nothing_is_deleted_before_it_is_confirmed(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
     app.button(key=f"delete-{run.name}").click().run()
@@ -57,9 +53,7 @@ def test_nothing_is_deleted_before_it_is_confirmed(
     assert app.button(key="confirm-delete").label == "Move to trash"
 
 
-def test_what_an_unfinished_run_needs_cannot_be_deleted(
-    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
-) -> None:
+def test_what_an_unfinished_run_needs_cannot_be_deleted(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     source = make_run("ugs")
     ticket = make_run("reinit", states=("done", "stopped"), rounds=1, masks_of=source.name)
     app = open_page("runs", run=source.name)
@@ -68,9 +62,7 @@ def test_what_an_unfinished_run_needs_cannot_be_deleted(
     assert app.button(key="confirm-delete").disabled
 
 
-def test_a_deleted_run_is_offered_to_be_restored(
-    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
-) -> None:
+def test_a_deleted_run_is_offered_to_be_restored(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     store.move_to_trash(run.path)
     app = open_page("runs")
@@ -81,21 +73,18 @@ def test_a_deleted_run_is_offered_to_be_restored(
 
 
 def test_a_damaged_folder_is_named_and_the_others_are_shown(
-    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+    make_run: MakeRun, store: Store, open_page: OpenPage
 ) -> None:
     make_run("ugs")
     damaged = make_run("random")
     (damaged.path / "config.json").write_text("{")
     app = open_page("runs")
-    assert not app.exception
     assert [damaged.name in warning.value for warning in app.warning] == [True]
     app.button(key=f"delete-{damaged.name}").click().run()
     assert app.button(key="confirm-delete").label == "Move to trash"
 
 
-def test_runs_with_the_same_title_are_told_apart_by_their_settings(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
-) -> None:
+def test_runs_with_the_same_title_are_told_apart_by_their_settings(make_run: MakeRun, open_page: OpenPage) -> None:
     wide, narrow = make_run("ugs", hidden=70, p_graph=0.2), make_run("ugs", hidden=7)
     make_run("random", hidden=7)
     app = open_page("runs")
@@ -106,32 +95,19 @@ def test_runs_with_the_same_title_are_told_apart_by_their_settings(
     assert keys.index(f"open-{narrow.name}") < keys.index(f"open-{wide.name}")
 
 
-def test_runs_that_differ_in_too_much_show_the_end_of_their_names(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
-) -> None:
+def test_runs_that_differ_in_too_much_show_the_end_of_their_names(make_run: MakeRun, open_page: OpenPage) -> None:
     several = {"p_graph": 0.2, "p_weight": 0.1, "hidden": 9, "dropout": 0.1, "learning_rate": 0.1, "layers": 3}
     runs = [make_run("ugs", **{name: value}) for name, value in several.items()]
     captions = {caption.value for caption in open_page("runs").caption}
     assert captions.issuperset(run.name[-8:] for run in runs)
 
 
-def test_a_truncated_line_is_one_sentence_on_the_page(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest]
-) -> None:
+def test_a_truncated_line_is_one_sentence_on_the_page(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     with (run.seed(0).path / "rounds.jsonl").open("a") as file:
         file.write('{"round": "three"}\n')
     app = open_page("curves")
-    assert not app.exception
     assert ["rounds.jsonl" in error.value for error in app.error] == [True]
-
-
-def test_the_chosen_run_is_in_the_address(make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
-    make_run("ugs")
-    other = make_run("random")
-    app = open_page("runs", run=other.name)
-    assert app.query_params["run"] == other.name
-    assert other.name in words(app)
 
 
 def test_a_path_is_shown_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +116,7 @@ def test_a_path_is_shown_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert short(tmp_path.parent / "runs") == str(tmp_path.parent / "runs")
 
 
-def test_runs_stand_in_the_order_of_the_paper(make_run: Callable[..., Run], store: Store) -> None:
+def test_runs_stand_in_the_order_of_the_paper(make_run: MakeRun, store: Store) -> None:
     runs = [
         make_run("ugs"),
         make_run("random"),
@@ -152,15 +128,15 @@ def test_runs_stand_in_the_order_of_the_paper(make_run: Callable[..., Run], stor
     assert [run.name for run in opened().own] == [run.name for run in runs]
 
 
-def test_a_picture_starts_without_runs_that_follow_another(make_run: Callable[..., Run]) -> None:
+def test_a_picture_starts_without_runs_that_follow_another(make_run: MakeRun) -> None:
     plain, follower = make_run("ugs"), make_run("ugs", pretraining="first")
     assert run_select.together([plain, follower]) == [plain]
     assert run_select.together([follower]) == [follower]
-    assert run_select.run_title(follower).endswith(", pre-trained start")
+    assert run_select.subject(follower).endswith(", pre-trained start")
 
 
 def test_a_long_list_is_narrowed_by_words(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_select, "SHOWN_FROM", 1)
     wide, narrow, other = make_run("ugs", hidden=64), make_run("ugs", hidden=6), make_run("random", hidden=64)
@@ -173,6 +149,9 @@ def test_a_long_list_is_narrowed_by_words(
     assert not opened_by(app)
     app.text_input(key="filter").set_value(narrow.name).run()
     assert opened_by(app) == {narrow.name}
+    store.annotate(other.name, {"note": "Tried on the LAPTOP"})
+    app.text_input(key="filter").set_value("laptop").run()
+    assert opened_by(app) == {other.name}
     assert not app.exception
 
 
@@ -183,7 +162,7 @@ def opened_by(app: AppTest) -> set[str]:
 
 
 def test_only_so_many_cards_are_shown_at_once(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs_page, "MOST_CARDS", 2)
     runs = [make_run("ugs", hidden=width) for width in range(2, 7)]
@@ -194,7 +173,7 @@ def test_only_so_many_cards_are_shown_at_once(
     assert not app.exception
 
 
-def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make_run: Callable[..., Run]) -> None:
+def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make_run: MakeRun) -> None:
     few = [make_run("ugs", hidden=width) for width in range(2, 7)]
     assert run_select.together(few) == few
     usual, random = make_run("ugs"), make_run("random", hidden=3)
@@ -203,7 +182,7 @@ def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make
 
 
 def test_a_queued_seed_says_its_place_and_whose_core_it_gets(
-    make_run: Callable[..., Run], store: Store, open_page: Callable[..., AppTest]
+    make_run: MakeRun, store: Store, open_page: OpenPage
 ) -> None:
     at_work = make_run("ugs", states=("running",), rounds=1)
     waits = make_run("random", states=("queued", "queued"), rounds=0)
@@ -220,14 +199,14 @@ def test_a_queued_seed_says_its_place_and_whose_core_it_gets(
         "waits for a free core, place 2 in the queue",
     ]
     _report(at_work.seed(0), "running", progress=now.model_copy(update={"seconds_left": None}))
-    assert "place 1 in the queue; UGS · Cora GCN, seed 0, is running" in words(app.run())
+    assert "place 1 in the queue; UGS · Cora GCN, seed 0, is running" in texts(app.run())
     for lock in locks:
         os.close(lock)
     assert [each.value for each in app.run().caption if each.value.startswith("waits")] == ["waits for a free core"] * 2
 
 
 def test_a_page_at_rest_looks_for_what_others_start(
-    make_run: Callable[..., Run], store: Store, monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run("ugs", states=("stopped",), rounds=1)
     asked: list[int] = []
@@ -245,17 +224,222 @@ def test_a_page_at_rest_looks_for_what_others_start(
 
 
 def test_a_seed_that_starts_says_for_how_long(
-    make_run: Callable[..., Run], open_page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run("ugs", states=("running",), rounds=0)
     _report(run.seed(0), "running", progress=None, running_since=time.time() - 200)
     app = open_page("runs", run=run.name)
-    told = re.search(r"starting: loading torch and the data, (\d+) min (\d+) s so far", words(app))
+    told = re.search(r"starting: loading torch and the data, (\d+) min (\d+) s so far", texts(app))
     assert told is not None
     assert 60 * int(told[1]) + int(told[2]) >= 200
-    assert "Empty: the log only records problems." in words(app)
+    assert "Empty: the log only records problems." in texts(app)
 
 
 def _report(seed_run: SeedRun, state: State, **changes: object) -> None:
     """Write a status of a worker that lives: this process stands in for it."""
     seed_run.write_status(Status.model_validate({"state": state, "seed": seed_run.seed, **named_process(), **changes}))
+
+
+# Actions on runs: annotations, and the check and repair of damaged ones.
+
+
+NASTY = "<script>alert(1)</script> [x](http://y) $a$"
+
+
+def test_a_run_is_named_noted_and_coloured(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    app.text_input(key=f"annotation-title-{run.name}").set_value("Mine")
+    app.text_area(key=f"annotation-note-{run.name}").set_value("one\ntwo")
+    app.button_group(key=f"annotation-color-{run.name}").set_value("blue")
+    app.button(key=f"save-annotation-{run.name}").click().run()
+    assert not app.exception
+    assert store.annotations().of(run.name).as_json() == {"title": "Mine", "note": "one\ntwo", "color": "blue"}
+    assert app.button(key=f"open-{run.name}").label == "**Mine**"
+    assert "one  \ntwo" in texts(app)
+    assert "UGS · Cora GCN" in texts(app)
+
+
+def test_the_editor_shows_what_another_tab_said(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    store.annotate(run.name, {"title": "theirs"})
+    app.run()
+    assert app.text_input(key=f"annotation-title-{run.name}").value == "theirs"
+    app.text_area(key=f"annotation-note-{run.name}").set_value("mine")
+    app.button(key=f"save-annotation-{run.name}").click().run()
+    assert store.annotations().of(run.name).as_json() == {"title": "theirs", "note": "mine"}
+
+
+def test_a_title_reaches_pickers_captions_and_tables(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    make_run("random")
+    open_page("curves")
+    store.annotate(run.name, {"title": "Mine"})
+    app = open_page("curves")
+    assert app.multiselect(key="runs").options == ["Mine", "Random pruning · Cora GCN"]
+    assert "Mine and Random pruning" in texts(app)
+    assert "Mine" in app.dataframe[0].value["Method"].tolist()
+
+
+def test_markup_in_a_title_is_shown_as_it_is(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    store.annotate(run.name, {"title": NASTY, "note": f"# {NASTY}"})
+    for page in ("runs", "curves", "tickets", "compare", "subgraphs", "measurements"):
+        app = open_page(page)
+        shown = texts(app)
+        assert "<script>" not in shown.replace("\\<script>", ""), page
+        assert "[x](http" not in shown.replace("\\[x\\](http", ""), page
+
+
+@pytest.mark.parametrize("title", ["Original", "Measure", "Round", "Difference"])
+def test_a_title_that_is_a_heading_too_breaks_no_table(
+    make_run: MakeRun, store: Store, open_page: OpenPage, title: str
+) -> None:
+    store.annotate(make_run("ugs").name, {"title": title})
+    make_run("random")
+    page = "measurements" if title in ("Original", "Measure") else "compare"
+    app = open_page(page)
+    headings = [str(column) for table in (*app.table, *app.dataframe) for column in table.value.columns]
+    assert f"{title} (run)" in headings
+
+
+def test_a_hidden_run_is_offered_nowhere_but_where_the_address_names_it(
+    make_run: MakeRun, store: Store, open_page: OpenPage
+) -> None:
+    hidden, seen = make_run("ugs"), make_run("random")
+    store.annotate(hidden.name, {"hidden": True})
+    assert len(open_page("curves").multiselect(key="runs").options) == 1
+    assert open_page("curves").query_params["runs"] == seen.name
+    named = open_page("curves", runs=hidden.name)
+    assert named.multiselect(key="runs").value == [hidden.name]
+    assert named.query_params["runs"] == hidden.name
+    assert open_page("subgraphs", run=hidden.name).selectbox(key="run").value == hidden.name
+    assert open_page("subgraphs").selectbox(key="run").value == seen.name
+    # Where all runs are hidden, they are offered.
+    store.annotate(seen.name, {"hidden": True})
+    assert run_select.together([hidden]) == [hidden]
+    assert len(open_page("curves").multiselect(key="runs").options) == 2
+
+
+def test_hidden_runs_stand_at_the_end_when_asked_for(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    hidden, seen = make_run("ugs"), make_run("random")
+    app = open_page("runs", run=seen.name)
+    app.button(key=f"open-{hidden.name}").click().run()
+    app.button(key=f"hide-{hidden.name}").click().run()
+    assert store.annotations().of(hidden.name).hidden
+    assert [button.key for button in app.button if button.key.startswith("open-")] == [f"open-{seen.name}"]
+    app.toggle(key="hidden").set_value(True).run()
+    assert app.toggle(key="hidden").label == "Show 1 hidden"
+    assert [button.key for button in app.button if button.key.startswith("open-")][-1] == f"open-{hidden.name}"
+    assert app.query_params["hidden"] == "1"
+    app.button(key=f"hide-{hidden.name}").click().run()
+    assert not store.annotations().of(hidden.name).hidden
+
+
+def test_an_example_is_annotated_in_the_users_store(example: Run, store: Store, open_page: OpenPage) -> None:
+    app = open_page("runs")
+    app.text_input(key=f"annotation-title-examples/{example.name}").set_value("of the paper")
+    app.button(key=f"save-annotation-examples/{example.name}").click().run()
+    assert not app.exception
+    assert (store.root / paths.ANNOTATIONS).exists()
+    assert not (example.path.parent / paths.ANNOTATIONS).exists()
+    assert open_page("curves").multiselect(key="runs").options == ["of the paper · example"]
+    assert all(not each.annotation.as_json() for each in bundled_examples(example.path.parent))
+
+
+def test_a_damaged_file_is_one_sentence(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+    make_run("ugs")
+    (store.root / paths.ANNOTATIONS).write_text("{")
+    app = open_page("runs")
+    assert ["annotations.json is damaged" in warning.value for warning in app.warning] == [True]
+    assert not open_page("curves").exception
+
+
+def test_a_spreadsheet_computes_no_title_that_a_table_shows(
+    make_run: MakeRun, store: Store, open_page: OpenPage
+) -> None:
+    """The browser saves the tables of a page as they are."""
+    store.annotate(make_run("ugs").name, {"title": "=1+1"})
+    store.annotate(make_run("random").name, {"title": "@SUM(A1)"})
+    for page in ("curves", "compare"):
+        tables = [each.value for each in open_page(page).dataframe]
+        shown = ",".join(str(text) for table in tables for text in [*table, *table.to_numpy().ravel()])
+        assert shown.count("'=1+1") >= 1
+        assert shown.count("=1+1") == shown.count("'=1+1")
+
+
+def test_a_title_that_is_too_long_is_said_and_nothing_is_saved(
+    make_run: MakeRun, store: Store, open_page: OpenPage
+) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    app.text_input(key=f"annotation-title-{run.name}").set_value("long " * 30)
+    app.text_area(key=f"annotation-note-{run.name}").set_value("a note")
+    app.button(key=f"save-annotation-{run.name}").click().run()
+    assert "60" in app.error[0].value
+    assert store.annotations().of(run.name).as_json() == {}
+    assert app.text_area(key=f"annotation-note-{run.name}").value == "a note"
+
+
+def flip_score(run: Run) -> None:
+    path = run.path / "seed-0" / "rounds.jsonl"
+    content = path.read_bytes()
+    assert b'"test":0.79' in content
+    path.write_bytes(content.replace(b'"test":0.79', b'"test":0.89'))
+
+
+def test_a_changed_digit_is_said_and_offered_to_be_mended(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    flip_score(run)
+    app = open_page("runs")
+    assert ["rounds.jsonl is damaged in line 2" in error.value for error in app.error] == [True]
+    assert f"{as_typed('doctor')} {run.name} --repair --store" in texts(app)
+    app.button(key=f"doctor-{run.name}").click().run()
+    assert "rounds 1 to 3 are set aside" in texts(app)
+    assert app.button(key="confirm-mend").label == "Repair 1 file"
+    # AppTest closes a dialog with every click, so what its button does is done here.
+    repair(examine(run.path))
+    app = open_page("runs")
+    assert not [error.value for error in app.error]
+    assert run.seed(0).status().state == "stopped"
+    assert len(run.seed(0).rounds()) == 1
+    assert len(list((run.path / "set-aside").rglob("round-0*.safetensors"))) == 3
+    assert f"resume-{run.name}" in [button.key for button in app.button]
+
+
+def test_check_finds_what_no_page_has_read(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run("ugs")
+    app = open_page("runs")
+    app.button(key=f"mend-{run.name}").click().run()
+    assert ["are intact" in toast.value for toast in app.toast] == [True]
+    path = run.path / "seed-1" / "weights-03.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    app = open_page("runs")
+    assert not app.error
+    app.button(key=f"mend-{run.name}").click().run()
+    assert "weights-03.safetensors is damaged" in texts(app)
+    assert app.button(key="confirm-mend").label == "Repair 1 file"
+
+
+def test_a_folder_that_cannot_be_opened_has_its_command(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("random")
+    run = make_run("ugs")
+    (run.path / "config.json").write_bytes(b"\x00" * 300)
+    app = open_page("runs")
+    assert f"{as_typed('doctor')} {run.name} --repair --store" in texts(app)
+    app.button(key=f"doctor-{run.name}").click().run()
+    assert "start a run with the same settings" in texts(app)
+
+
+@pytest.mark.parametrize("page", ["curves", "tickets", "compare", "export", "subgraphs", "measurements"])
+def test_a_damaged_run_costs_no_other_one(make_run: MakeRun, open_page: OpenPage, page: str) -> None:
+    run, damaged = make_run("random"), make_run("ugs")
+    flip_score(damaged)
+    assert not open_page(page, **({"run": run.name} if page == "subgraphs" else {"runs": [run.name]})).error
+    if page in ("subgraphs", "measurements"):
+        return
+    app = open_page(page)
+    assert not app.error
+    told = [warning.value for warning in app.warning]
+    assert [f"{damaged.name}/seed-0/rounds.jsonl is damaged in line 2" in sentence for sentence in told] == [True]

@@ -19,12 +19,11 @@ from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession, AppSessionState
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
-from streamlit.testing.v1 import AppTest
 from streamlit.web.server import server_util
 from streamlit.web.server.starlette import starlette_websocket
 
 from app import streamlit_patches as patches
-from glt.store import Run
+from tests.app.conftest import MakeRun, OpenPage
 
 CONFIG = Path(__file__).resolve().parents[2] / "app" / ".streamlit" / "config.toml"
 HOST = "localhost:8501"
@@ -80,11 +79,8 @@ def sent_after_a_fragment_rerun() -> list[ForwardMsg]:
     return queue.flush()
 
 
-def test_streamlit_drops_elements_of_a_queued_page() -> None:
+def test_streamlit_drops_elements_of_a_queued_page_and_the_patch_keeps_it_whole() -> None:
     assert PAGE[1] not in sent_after_a_fragment_rerun()
-
-
-def test_a_queued_page_stays_whole() -> None:
     patches.patch_message_queue()
     assert sent_after_a_fragment_rerun() == [*PAGE, finished(), words([0, 0, 0, 0], "second", "live")]
 
@@ -208,23 +204,18 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def test_streamlit_asks_the_network_about_a_foreign_origin(asked: list[str]) -> None:
+def test_streamlit_asks_the_network_about_a_foreign_origin_and_the_patch_nobody(asked: list[str]) -> None:
     assert not server_util.is_url_from_allowed_origins("http://evil.example")
     assert asked
-
-
-def test_a_foreign_origin_is_refused_without_asking_anybody(asked: list[str]) -> None:
+    asked.clear()
     patches.patch_addresses()
     assert not server_util.is_url_from_allowed_origins("http://evil.example")
     assert server_util.is_url_from_allowed_origins("http://localhost:8501")
     assert not asked
 
 
-def test_streamlit_accepts_pages_of_other_ports() -> None:
+def test_streamlit_accepts_pages_of_other_ports_and_the_patch_refuses_them() -> None:
     assert starlette_websocket._is_origin_allowed(OTHER_PORT, HOST)
-
-
-def test_pages_of_other_ports_open_no_session() -> None:
     patches.patch_origins()
     assert not starlette_websocket._is_origin_allowed(OTHER_PORT, HOST)
     assert starlette_websocket._is_origin_allowed(f"http://{HOST}", HOST)
@@ -249,8 +240,8 @@ def test_another_port_is_another_origin(origin: str | None, is_own: bool) -> Non
 
 @pytest.mark.parametrize(("origin", "shown"), [(OTHER_PORT, False), (f"http://{HOST}", True)])
 def test_an_unpatched_server_shows_nothing_to_pages_of_other_ports(
-    make_run: Callable[..., Run],
-    open_page: Callable[..., AppTest],
+    make_run: MakeRun,
+    open_page: OpenPage,
     monkeypatch: pytest.MonkeyPatch,
     origin: str,
     shown: bool,
@@ -259,7 +250,6 @@ def test_an_unpatched_server_shows_nothing_to_pages_of_other_ports(
     headers: Mapping[str, str] = {"Origin": origin, "Host": HOST}
     monkeypatch.setattr(type(st.context), "headers", headers)
     app = open_page("runs")
-    assert not app.exception
     assert bool(app.title) is shown
 
 

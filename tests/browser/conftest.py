@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -19,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, 
 from glt.jobs import stop
 from glt.presets import resolve
 from glt.store import Store
+from tests.opening import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -121,23 +119,3 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 def page(context: BrowserContext) -> Page:
     """A tab."""
     return context.new_page()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + MILLISECONDS / 1000
-    while time.monotonic() < deadline:
-        if server.poll() is not None:
-            break
-        try:
-            urllib.request.urlopen(address, timeout=5).close()  # noqa: S310
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"the server did not start: {log.read_text()}")

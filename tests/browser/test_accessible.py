@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from app.main import PAGES
@@ -130,3 +132,32 @@ def test_the_slider_and_pop_overs_obey_the_keys(page: Page, address: str) -> Non
     expect(page.locator("[data-testid=stPopoverBody]")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("[data-testid=stPopoverBody]")).to_have_count(0)
+
+
+TABLE = "[class*='st-key-figures-measurements'] [data-testid=stTable] > div"
+NAME_LEFT = "(e) => e.querySelector('tbody tr td, tbody tr th').getBoundingClientRect().left"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_wide_table_keeps_row_names_and_shows_that_columns_follow(page: Page, address: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.set_viewport_size({"width": 700, "height": 900})
+    open_view(page, address, "measurements?round=3&also=1&also=2&null=1")
+    table = page.locator(TABLE).first
+    before = table.evaluate(NAME_LEFT)
+    assert shadow(page) > 40
+    table.evaluate("(e) => { e.scrollLeft = e.scrollWidth }")
+    assert table.evaluate("(e) => e.scrollLeft") > 100
+    assert table.evaluate(NAME_LEFT) == before
+    assert shadow(page) < 10
+
+
+def shadow(page: Page) -> int:
+    """Return how far the ground at the table's right end, between two rows of words, is from that beside the table."""
+    table = page.locator(TABLE).first
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    end = {"x": box["x"] + box["width"] - 2, "y": box["y"] + 4, "width": 20, "height": 1}
+    grey = Image.open(BytesIO(page.screenshot(clip=end))).convert("L")  # type: ignore[arg-type]
+    return abs(int(grey.getpixel((0, 0))) - int(grey.getpixel((15, 0))))  # type: ignore[arg-type]

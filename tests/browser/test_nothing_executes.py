@@ -109,7 +109,7 @@ def test_no_picture_of_a_graph_runs_its_labels(watched: Page, tmp_path: Path) ->
     names = tuple(f"{hostile_store.EVERYTHING}{number}" for number in range(graph.num_classes))
     ids = tuple(f"{hostile_store.EVERYTHING}{number}" for number in range(graph.num_nodes))
     graph = replace(graph, class_names=names, node_ids=ids)
-    part = graph_select.subgraph(graph, Sample("walk", 40))
+    part = graph_select.subgraph(graph, graph_select.RoundSample(Sample("walk", 40)))
     mask = EdgeMask.full("directed", graph.num_edges)
     panel = make_panel(graph, part, mask, hostile_store.EVERYTHING)
     path = tmp_path / "panels.html"

@@ -15,9 +15,9 @@ from playwright.sync_api import Page, expect
 from app.main import PAGES
 from glt.store import Store
 from tests.browser.conftest import serving
-from tests.browser.raw_requests import handshake, request
 from tests.browser.test_accessible import SETTLED
 from tests.browser.test_runs import SHORT, start
+from tests.opening import handshake, request
 
 GUARD = Path(__file__).parents[1] / "odd_machine"
 ROOT = Path(__file__).parents[2]

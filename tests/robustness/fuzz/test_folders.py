@@ -25,19 +25,11 @@ from glt.jobs import resume
 from glt.presets import resolve
 from glt.store import Event, Run, Store, paths
 from glt.store.locks import is_locked
-from tests.robustness.fuzz.hostile import DOCUMENTS, hostile, values, written
-from tests.robustness.fuzz.limited import limited, one_sentence
+from tests.robustness.fuzz.hostile import DOCUMENTS, Harm, hostile, limited, one_sentence, values, written
 
 # torch, PyG and pandas, which read these folders, take most of it.
 MOST_MB = 700
 HUGE = 1 << 28
-
-
-class Harm:
-    """Whoever unpickles this leaves a folder behind."""
-
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
-        return os.mkdir, ("harmed",)
 
 
 @pytest.fixture
