@@ -68,18 +68,6 @@ def test_labels_and_features_of_another_network_are_named(ticket: Ticket, path: 
         read_ticket(changed(path, **wide))
 
 
-@pytest.mark.parametrize(
-    ("counts", "sentence"),
-    [({"published": 10**400}, "contains numbers that are too large"), ({}, "lacks the MACs dense_features")],
-)
-def test_macs_that_are_none_are_noticed(path: Path, counts: Arrays, sentence: str) -> None:
-    def change(document: Arrays) -> None:
-        document["record"]["macs"] = {**document["record"]["macs"], **counts} if counts else {}
-
-    with pytest.raises(DataError, match=sentence):
-        read_ticket(changed(path, change))
-
-
 def test_a_flipped_bit_is_noticed(path: Path) -> None:
     members = unzipped(path)
     tensors = bytearray(members[TENSORS])
@@ -122,30 +110,25 @@ def test_tensors_that_do_not_fit_are_noticed(path: Path, name: str, change: Call
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"class_names": ["a"]}, r"\(1 class name for 7 classes\)"),
-        ({"node_ids": ["1", "2"]}, r"\(2 node ids for 2,708 nodes\)"),
-        ({"node_ids": ["1"] * 2708}, r"\(2,?707 repeated node ids\)"),
-        ({"\x1b[31mred": 1}, r"\( ?\[31mred: Extra"),
-        ({"format": "another"}, "was not written by GLT Studio"),
-        ({"version": 2}, "newer GLT Studio"),
-        ({"seed": "x"}, "is damaged"),
-        ({"more": 1}, "is damaged"),
-        ({"edge_mask": "undirected"}, "is damaged"),
+        (lambda about: about.update(class_names=["a"]), r"\(1 class name for 7 classes\)"),
+        (lambda about: about.update(node_ids=["1", "2"]), r"\(2 node ids for 2,708 nodes\)"),
+        (lambda about: about.update(node_ids=["1"] * 2708), r"\(2,?707 repeated node ids\)"),
+        (lambda about: about.update({"\x1b[31mred": 1}), r"\( ?\[31mred: Extra"),
+        (lambda about: about.update(format="another"), "was not written by GLT Studio"),
+        (lambda about: about.update(version=2), "newer GLT Studio"),
+        (lambda about: about.update(seed="x"), "is damaged"),
+        (lambda about: about.update(more=1), "is damaged"),
+        (lambda about: about.update(edge_mask="undirected"), "is damaged"),
+        (lambda about: about["config"].update(model="gnc"), "is damaged"),
+        (lambda about: about["config"].update(layers=0), "is damaged"),
+        (lambda about: about["config"].update(hidden=17), "is damaged"),
+        (lambda about: about["config"].update(model="gat", options={"gat_heads": "many"}), "is damaged"),
+        (lambda about: about["record"]["macs"].update(published=10**400), "contains numbers that are too large"),
+        (lambda about: about["record"].update(macs={}), "lacks the MACs dense_features"),
     ],
 )
-def test_other_documents_get_a_sentence(path: Path, change: Arrays, sentence: str) -> None:
+def test_other_documents_get_a_sentence(path: Path, change: Callable[[Arrays], None], sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
-        read_ticket(changed(path, lambda document: document.update(change)))
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"), [("model", "gnc"), ("layers", 0), ("hidden", 17), ("options", {"gat_heads": "many"})]
-)
-def test_settings_of_another_network_get_a_sentence(path: Path, setting: str, value: object) -> None:
-    def change(document: Arrays) -> None:
-        document["config"] = {**document["config"], "model": "gat" if setting == "options" else "gcn", setting: value}
-
-    with pytest.raises(DataError, match="is damaged"):
         read_ticket(changed(path, change))
 
 
@@ -164,14 +147,12 @@ def test_foreign_files_get_a_sentence(tmp_path: Path) -> None:
         read_ticket(tmp_path / "nowhere.zip")
 
 
-def test_no_ticket_of_edges_that_still_weigh(draw: Callable[..., SeedRun]) -> None:
+def test_no_ticket_of_edges_that_still_weigh_or_of_a_round_that_is_not_there(draw: Callable[..., SeedRun]) -> None:
+    seed_run = draw(model="gat", gat_heads=2, gat_mask="logit")
     with pytest.raises(ConfigError, match=r"exp\(0\)"):
-        make_ticket(draw(model="gat", gat_heads=2, gat_mask="logit"), 1)
-
-
-def test_no_ticket_of_a_round_that_is_not_there(trained: SeedRun) -> None:
+        make_ticket(seed_run, 1)
     with pytest.raises(StoreError, match="Round 7 is not in"):
-        make_ticket(trained, 7)
+        make_ticket(draw(), 7)
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
