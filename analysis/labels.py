@@ -24,7 +24,7 @@ from glt.store import AnyRun, Run, annotations_of
 from glt.training.tasks import TASKS, metric_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 def dataset_label(name: str) -> str:
@@ -149,12 +149,6 @@ def pretraining_title(config: PretrainConfig) -> str:
     links = ", link prediction" if config.task == "link" else ""
     augmentation = inside(AUGMENTATIONS.get(config.augmentation).label)
     return f"GraphCL · {DATASETS.get(config.dataset).label}{links} · {augmentation} · {config.hidden} wide"
-
-
-def own_styles(table: pd.DataFrame) -> dict[str, palette.Style]:
-    """Return the styles of runs with a colour chosen by the user; `table` has the columns run, method and color."""
-    runs = table[["run", "method", "color"]].drop_duplicates("run").itertuples(index=False, name=None)
-    return {run: palette.painted(method, color) for run, method, color in runs if color}
 
 
 # Labels of runs

@@ -166,7 +166,7 @@ def _closest(table: pd.DataFrame, name: str) -> int | None:
 def _scale(name: str, original: float) -> tuple[float, int, str]:
     if descriptions.is_share(name):
         return 100.0, 1, " (%)"
-    if descriptions.is_counted(name):
+    if name in descriptions.COUNTED:
         return 1.0, 0 if abs(original) >= 100 else 1, ""
     if original and abs(original) < 0.01:
         return SMALL, 3, " (\N{MULTIPLICATION SIGN}10\N{SUPERSCRIPT MINUS}\N{SUPERSCRIPT THREE})"

@@ -70,7 +70,10 @@ def by_graph(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Return the runs of each graph by its label: the data set, and its task or split where several graphs share it."""
     groups: dict[tuple[str, str, str], list[Run]] = {}
     for run in runs:
-        groups.setdefault(_source(run.config), []).append(run)
+        # The settings that determine the graph that carries messages.
+        config = run.config
+        options = options_of(config.options, TASKS.get(config.task).Options)
+        groups.setdefault((config.dataset, config.task, options.model_dump_json()), []).append(run)
     return {_graph_words(source, groups): group for source, group in groups.items()}
 
 
@@ -103,8 +106,3 @@ def training_part(config: RunConfig) -> str:
 def printed_measurements(config: RunConfig) -> dict[str, dict[str, float]]:
     """Return the paper's measurements of a run's graph; {} for a training part, as the paper measured whole graphs."""
     return {} if training_part(config) else published.measurements(config.dataset)
-
-
-def _source(config: RunConfig) -> tuple[str, str, str]:
-    options = options_of(config.options, TASKS.get(config.task).Options)
-    return config.dataset, config.task, options.model_dump_json()

@@ -57,61 +57,47 @@ def compare(args: Args) -> int:
 
     Differences are those of the first run minus the second.
     """
+    from rich.console import Console
+
+    from analysis.compare import AT_WORDS, environment_differences, paired_table, setting_differences, shared_seeds
+    from analysis.leaderboard import few_seeds_words, paired_words
+    from analysis.tables.rounds import rounds_table
+
     store = options.open_store(args)
     one, other = (store.find(name) for name in args.runs)
     if one.path.resolve() == other.path.resolve():
         raise ConfigError(f"Both names mean the run {one.reference}: name two runs.")
     named_apart([one, other])
-    if args.json:
-        options.print_json(_document(one, other, args))
-        return 0
-    _print_comparison(one, other, args)
-    return 0
-
-
-def _paired(one: Run, other: Run, args: Args) -> tuple[pd.DataFrame, pd.DataFrame]:
-    from analysis.compare import paired_table
-    from analysis.tables.rounds import rounds_table
-
     rounds = rounds_table([one, other])
-    return rounds, paired_table(rounds, one.reference, other.reference, chosen_score(args), args.at)
-
-
-def _document(one: Run, other: Run, args: Args) -> dict[str, Any]:
-    from analysis.compare import environment_differences, setting_differences, shared_seeds
-
-    rounds, table = _paired(one, other, args)
-    found = setting_differences(one.config, other.config)
-    return {
-        "one": one.reference,
-        "other": other.reference,
-        "settings": [row._asdict() for row in found.rows],
-        "only_one": found.only_one,
-        "only_other": found.only_other,
-        "environments": [row._asdict() for row in environment_differences(one, other)],
-        "shared_seeds": shared_seeds(rounds, one.reference, other.reference),
-        "at": args.at,
-        "paired": records(table),
-    }
-
-
-def _print_comparison(one: Run, other: Run, args: Args) -> None:
-    from rich.console import Console
-
-    from analysis.compare import AT_WORDS, shared_seeds
-    from analysis.leaderboard import few_seeds_words, paired_words
-
+    table = paired_table(rounds, one.reference, other.reference, chosen_score(args), args.at)
+    seeds = shared_seeds(rounds, one.reference, other.reference)
+    if args.json:
+        found = setting_differences(one.config, other.config)
+        options.print_json(
+            {
+                "one": one.reference,
+                "other": other.reference,
+                "settings": [row._asdict() for row in found.rows],
+                "only_one": found.only_one,
+                "only_other": found.only_other,
+                "environments": [row._asdict() for row in environment_differences(one, other)],
+                "shared_seeds": seeds,
+                "at": args.at,
+                "paired": records(table),
+            }
+        )
+        return 0
     console = Console(file=sys.stdout)
-    rounds, table = _paired(one, other, args)
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
     first, second = labels.get(one.reference, one.reference), labels.get(other.reference, other.reference)
     _print_settings(console, one, other)
-    lines = [few_seeds_words(shared_seeds(rounds, one.reference, other.reference))]
+    lines = [few_seeds_words(seeds)]
     lines += [paired_words(table, first, second)] if len(table) else []
     if len(table):
         _print_paired(console, table, f"{first} minus {second} at {AT_WORDS[args.at]}")
     for line in filter(None, lines):
         console.print(line, highlight=False, markup=False)
+    return 0
 
 
 def _print_settings(console: Any, one: Run, other: Run) -> None:

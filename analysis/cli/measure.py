@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from analysis.measures.centrality import Betweenness
     from analysis.measures.compute import MeasuredRound
     from analysis.measures.graph import MeasuredGraph
-    from glt.datasets import Graph
     from glt.store import SeedRun
 
 WIDTH = 100
@@ -59,6 +58,7 @@ def _explain(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
 @options.as_json
 def measure(args: Args) -> int:
     """Measure the original and the sparsified graph of a round."""
+    from analysis.measures.bfs import SOURCES
     from analysis.measures.compute import measure_round
     from glt.store.paths import reference_of
 
@@ -75,8 +75,18 @@ def measure(args: Args) -> int:
     name = reference_of(seed_run.path.parent)
     if args.json:
         place = {"run": name, "seed": seed_run.seed, "round": args.round, "engine": args.engine}
-        parts = {part: _plain(values) for part, values in measured._asdict().items()}
-        options.print_json(place | parts | _sampled(measured) | _compared(measured))
+        parts = measured._asdict()
+        document = place | {part: _plain(values) for part, values in parts.items()}
+        # Half-widths (95 %) of estimated values, and how far NetworkX's values are from the faster version's.
+        if any(values.errors for values in parts.values()):
+            errors = {part: _plain(values.errors) for part, values in parts.items()}
+            document["sampled"] = {"sources": SOURCES, **errors}
+        if any(values.differences for values in parts.values()):
+            document["differences"] = {
+                part: {n: v if math.isfinite(v) else None for n, v in values.differences.items()}
+                for part, values in parts.items()
+            }
+        options.print_json(document)
     else:
         _print_table(measured, f"{name}, seed {seed_run.seed}, round {args.round}")
     return 0
@@ -100,23 +110,6 @@ def _print_estimate(seed_run: SeedRun, number: int, slow: bool) -> None:
 
 def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
     return {name: None if math.isnan(value) else value for name, value in values.items()}
-
-
-def _sampled(measured: MeasuredRound) -> dict[str, Any]:
-    """Return the number of sources and half-widths (95 %) of estimated values; {} if all are exact."""
-    from analysis.measures.bfs import SOURCES
-
-    parts = {part: _plain(values.errors) for part, values in measured._asdict().items()}
-    return {"sampled": {"sources": SOURCES, **parts}} if any(parts.values()) else {}
-
-
-def _compared(measured: MeasuredRound) -> dict[str, Any]:
-    """Return NetworkX's relative differences from the faster version; {} without any."""
-    parts = {
-        part: {n: v if math.isfinite(v) else None for n, v in values.differences.items()}
-        for part, values in measured._asdict().items()
-    }
-    return {"differences": parts} if any(parts.values()) else {}
 
 
 def _print_table(measured: MeasuredRound, title: str) -> None:
@@ -185,9 +178,13 @@ def betweenness(args: Args) -> int:
     before = _found(whole, sample, by_networkx, lambda share: options.report_share(args, share / 2))
     after = _found(pruned, sample, by_networkx, lambda share: options.report_share(args, (1 + share) / 2))
     if args.json:
+        from analysis.subgraphs.panel import classes_of, node_name
+
         place = {"run": reference_of(seed_run.path.parent), "seed": seed_run.seed, "round": args.round}
+        nodes = range(graph.num_nodes)
+        named = {"ids": [node_name(graph, node) for node in nodes], "classes": classes_of(graph, nodes)}
         found = {"original": _values(whole, before), "sparsified": _values(pruned, after)}
-        options.print_json(place | _called(graph) | found)
+        options.print_json(place | named | found)
         return 0
     from analysis.measures.tables import node_table, with_names
 
@@ -195,13 +192,6 @@ def betweenness(args: Args) -> int:
     print(with_names(graph, ranked).to_string(index=False))
     print(before.precision_words())
     return 0
-
-
-def _called(graph: Graph) -> dict[str, list[str]]:
-    from analysis.subgraphs.panel import classes_of, node_name
-
-    nodes = range(graph.num_nodes)
-    return {"ids": [node_name(graph, node) for node in nodes], "classes": classes_of(graph, nodes)}
 
 
 def _found(graph: MeasuredGraph, sample: int | None, by_networkx: bool, tell: Tell) -> Betweenness:

@@ -99,15 +99,11 @@ def pgf_bytes(figure: Figure) -> bytes:
             figure.savefig(buffer := io.BytesIO(), format=PGF)
         # A word that TeX refuses comes as a ValueError.
         except (LatexError, OSError, ValueError) as error:
-            raise StudioError(f"TeX cannot draw this figure ({_reason(error)}): write a PDF instead.") from None
+            lines = str(error).splitlines() or [type(error).__name__]
+            # What TeX itself says is wrong, where it says it.
+            reason = next((line[2:] for line in lines if line.startswith("! ")), lines[0]).rstrip(":. ")
+            raise StudioError(f"TeX cannot draw this figure ({reason}): write a PDF instead.") from None
     return buffer.getvalue()
-
-
-def _reason(error: Exception) -> str:
-    """Return what TeX itself says is wrong where it says it, else the first line of the error."""
-    lines = str(error).splitlines() or [type(error).__name__]
-    told = next((line[2:] for line in lines if line.startswith("! ")), lines[0])
-    return told.rstrip(":. ")
 
 
 @contextmanager

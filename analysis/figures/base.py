@@ -11,8 +11,7 @@ import pandas as pd
 
 from analysis.drawing.description import DASHES, EVEN, Dash, Description, Key
 from analysis.drawing.venues import Font, Venue, venue_page
-from analysis.labels import own_styles
-from analysis.style.palette import MOST, Style, crowd_styles, style
+from analysis.style.palette import MOST, Style, crowd_styles, painted, style
 from analysis.subgraphs.samplers import Sample
 from analysis.tables.captions import caption
 from analysis.tables.curves import Score, XAxis
@@ -132,7 +131,9 @@ class RunLooks:
 
     def __init__(self, table: pd.DataFrame, styles: Mapping[str, Style] | None = None, most: int = MOST) -> None:
         self._firsts = table.drop_duplicates("run")[["run", "label", "method"]]
-        self._set, self._own = styles or {}, own_styles(table)
+        self._set = styles or {}
+        chosen = table[["run", "method", "color"]].drop_duplicates("run").itertuples(index=False, name=None)
+        self._own = {run: painted(method, color) for run, method, color in chosen if color}
         self.crowd = {} if styles else crowd_styles(table, most)
         self._dashes = {} if styles else dash_of_run(table)
 

@@ -131,14 +131,12 @@ def x_values(x: XAxis, values: ArrayLike) -> FloatArray:
 
 def x_axis(table: pd.DataFrame, x: XAxis, macs: MacConvention, also: Sequence[float] = ()) -> Axis:
     """Return the x axis of a `curve_table`, with room for values that are `also` drawn; pruning goes right."""
-    title, short = (
-        {
-            "graph": "Graph sparsity (% of edge entries removed)",
-            "weight": "Weight sparsity (% of weights removed)",
-            "macs": f"Inference MACs ({MAC_NAMES[macs]}, log scale)",
-        }[x],
-        SHORT_TITLES[x],
-    )
+    titles: dict[XAxis, str] = {
+        "graph": "Graph sparsity (% of edge entries removed)",
+        "weight": "Weight sparsity (% of weights removed)",
+        "macs": f"Inference MACs ({MAC_NAMES[macs]}, log scale)",
+    }
+    title, short = titles[x], SHORT_TITLES[x]
     if x != "macs" or table.empty:
         return Axis(title=title, short=short, margin=0.04)
     drawn = np.concatenate([x_values(x, table["x"]), np.asarray(also, dtype=np.float64)])

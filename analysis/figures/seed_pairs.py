@@ -51,7 +51,12 @@ def paired_differences(
     Marks point up where `one` is significantly higher, down where it is significantly lower, and are open elsewhere.
     A mark's key is [run of one, round].
     """
-    low, high = _window(table, seeds)
+    # An interval far beyond all seeds is cut off.
+    drawn = 100 * np.concatenate([seeds["difference"], [0.0]])
+    bounds = 100 * np.concatenate([table["low"].dropna(), table["high"].dropna()])
+    shown = np.concatenate([drawn, bounds.clip(drawn.min() - MOST_BAND, drawn.max() + MOST_BAND)])
+    pad = 0.12 * max(float(np.ptp(shown)), 1.0)
+    low, high = float(shown.min()) - pad, float(shown.max()) + pad
     last = float(table["round"].max())
     ends = (-EDGE * last - 0.1, (1 + EDGE) * last + 0.1) if at == "round" else None
     panel = Panel(
@@ -68,14 +73,6 @@ def paired_differences(
 
 def _x(rows: pd.DataFrame, at: At) -> np.ndarray:
     return np.asarray(rows["round"] if at == "round" else 100 * rows[SPARSITY[at]])
-
-
-def _window(table: pd.DataFrame, seeds: pd.DataFrame) -> tuple[float, float]:
-    drawn = 100 * np.concatenate([seeds["difference"], [0.0]])
-    ends = 100 * np.concatenate([table["low"].dropna(), table["high"].dropna()])
-    shown = np.concatenate([drawn, ends.clip(drawn.min() - MOST_BAND, drawn.max() + MOST_BAND)])
-    pad = 0.12 * max(float(np.ptp(shown)), 1.0)
-    return float(shown.min()) - pad, float(shown.max()) + pad
 
 
 def _spread(table: pd.DataFrame, seeds: pd.DataFrame, at: At) -> Iterator[Layer]:

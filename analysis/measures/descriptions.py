@@ -17,7 +17,8 @@ COSTS: dict[Cost, str] = {
     "seconds": "Seconds on PubMed's 20,000 nodes; cached.",
     "background": "A minute or more on PubMed's 20,000 nodes; measured on demand only.",
 }
-_COUNTED = {
+# Measures that count something, so that only their means have decimals.
+COUNTED = {
     *("nodes", "edges", "edges_both_ways", "isolated_nodes"),
     *("components", "triangles", "largest_degree", "largest_core"),
 }
@@ -143,15 +144,6 @@ def is_share(name: str) -> bool:
     (True, False)
     """
     return _COUNTS[name].is_share if name in _COUNTS else MEASURES.get(name).unit.startswith("share")
-
-
-def is_counted(name: str) -> bool:
-    """Return whether a measure counts something, so that only its means have decimals.
-
-    >>> is_counted("triangles"), is_counted("mean_degree")
-    (True, False)
-    """
-    return name in _COUNTED
 
 
 def value(name: str, number: float) -> str:

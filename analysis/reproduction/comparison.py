@@ -210,7 +210,13 @@ def compare_macs(evidence: Evidence) -> list[Comparison]:
     if (model, task) != ("gcn", "node"):
         return []
     rounds = evidence.rounds[evidence.rounds["method"] == "ugs"]
-    return judged([_macs(rounds, number, count) for number, count in published.MACS.get(dataset, {}).items()])
+    rows = []
+    for number, printed in published.MACS.get(dataset, {}).items():
+        counts = rounds.loc[rounds["round"] == number, "macs_published"]
+        mean = float(counts.mean()) if len(counts) else math.nan
+        where, source = f"k = {number}", "Figures 1 and 3"
+        rows.append(Comparison("MACs", where, "macs", mean, math.nan, len(counts), printed, source, is_exact=True))
+    return judged(rows)
 
 
 def compare_measurements(evidence: Evidence) -> list[Comparison]:
@@ -253,10 +259,3 @@ def _score(rounds: pd.DataFrame, point: published.PublishedPoint, group: str, me
     mean, deviation = (float(ours.mean()), deviation_of(ours)) if len(ours) else (math.nan, math.nan)
     where = f"k = {point.round}"
     return Comparison(group, where, "score", mean, deviation, len(ours), point.score, point.source, tuple(rerun))
-
-
-def _macs(rounds: pd.DataFrame, number: int, printed: int) -> Comparison:
-    counts = rounds.loc[rounds["round"] == number, "macs_published"]
-    mean = float(counts.mean()) if len(counts) else math.nan
-    source = "Figures 1 and 3"
-    return Comparison("MACs", f"k = {number}", "macs", mean, math.nan, len(counts), printed, source, is_exact=True)

@@ -27,9 +27,11 @@ def data_of(runs: Sequence[Run]) -> dict[str, str]:
 
     Several hashes, with commas, where seeds of one run differ. Runs without a recorded hash are left out.
     """
-    recorded = {run.reference: _recorded(run) for run in runs}
+    recorded: dict[str, list[str]] = {}
     hashes: dict[str, set[str]] = {}
     for run in runs:
+        contents = {run.seed(seed).data_hash() for seed in run.seeds()}
+        recorded[run.reference] = sorted(content[:LETTERS] for content in contents if content)
         hashes.setdefault(run.config.dataset, set()).update(recorded[run.reference])
     mixed = {dataset for dataset, of_set in hashes.items() if len(of_set) > 1}
     return {run.reference: AND.join(recorded[run.reference]) if run.config.dataset in mixed else "" for run in runs}
@@ -50,11 +52,6 @@ def check_shared_data(table: pd.DataFrame, what: str) -> None:
             f"{what} cannot show scores on different data under the name {dataset_label(dataset)}: {_named(runs)}; "
             "choose runs on one of them."
         )
-
-
-def _recorded(run: Run) -> list[str]:
-    hashes = {run.seed(seed).data_hash() for seed in run.seeds()}
-    return sorted(content_hash[:LETTERS] for content_hash in hashes if content_hash)
 
 
 def _mixed(table: pd.DataFrame) -> dict[str, dict[str, list[str]]]:

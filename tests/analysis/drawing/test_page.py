@@ -22,7 +22,6 @@ from glt.store import Run, bundled_examples
 
 NAMES = "accuracy,pareto,degrees"
 
-
 WIDE = FigureChoices(columns=2, round=3)
 
 
@@ -75,16 +74,12 @@ def test_impossible_choices_are_refused(runs: Sequence[Run], names: str, shape: 
 
 MakeScored = Callable[..., Run]
 
-
 # Venues of one width and one size of words give one page.
 PAGES = list({FigureChoices(venue=name, columns=n).width: (name, n) for name in VENUES for n in (1, 2)}.values())
 
-
 CURVES = ("accuracy", "pareto", "teaser")
 
-
 DPI = 100
-
 
 # Of 255: lighter than this is paper, or the last of a stroke's blur.
 INK = 200

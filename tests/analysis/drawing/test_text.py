@@ -39,19 +39,14 @@ from glt.store.annotations import Annotation
 
 RunsFor = Callable[[str], Sequence[Run]]
 
-
 OWN = r"Costs $5, $x_1^2$ \b~^ {c} # 7 % & _d `e` -- f,,"
-
 
 CLASS = "a_1 $b^2$ & 5 %"
 
-
 CHOICES = FigureChoices(round=5, sample=Sample(size=30), measure="edges_kept_either_way")
-
 
 # Figures that name each of several runs, and figures that name classes.
 OF_RUNS = {"accuracy", "degrees", "layers", "losers", "pairs", "pareto", "subgraphs", "trend"}
-
 
 OF_CLASSES = {"losers", "pairs", "subgraphs"}
 
@@ -139,9 +134,7 @@ def test_a_title_with_a_dollar_is_written_by_the_command(
 
 MakeScored = Callable[..., Run]
 
-
 PAGES = [(venue.name, columns) for venue in VENUES.values() for columns in (1, 2)]
-
 
 LONG = "UGS (dropout = 0.9, epochs = 20, hidden = 32, p_graph = 20 %, retrain_epochs = 20, another = long, word = more)"
 

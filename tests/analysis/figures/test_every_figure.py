@@ -37,15 +37,12 @@ from glt.store import Run
 
 RunsFor = Callable[[str], Sequence[Run]]
 
-
 CHOICES = {"round": 5, "margin": 0.01, "sample": Sample(size=40), "measure": "edges_kept_either_way"}
-
 
 PAGES = {
     "column in colour": FigureChoices(**CHOICES),
     "double in grey": FigureChoices(venue="ieee", columns=2, grey=True, font="sans", x="all", **CHOICES),
 }
-
 
 # The columns of its points that a figure places on the page, and what it multiplies them by.
 PLACED = {
