@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from glt.sparse import Adjacency, Dropout, Features, GraphOperator
 
 
+Weights = Mapping[str, "Tensor"]
+
 BYTES_OF_A_NUMBER = 4
 WEIGHT_COPIES, ROW_COPIES = 12, 7
 # With few rows per step, evaluation takes the most memory; it keeps no gradients.
@@ -153,17 +155,15 @@ class Model(ABC):
 
     @abstractmethod
     def stem(
-        self,
-        operator: GraphOperator,
-        edge_values: Tensor | None,
-        features: Features,
-        weights: Mapping[str, Tensor],
-        config: RunConfig,
+        self, operator: GraphOperator, values: Tensor | None, features: Features, weights: Weights, config: RunConfig
     ) -> Any:
-        """Compute everything before the first dropout, in a form only `head` reads."""
+        """Compute everything before the first dropout, in a form only `head` reads.
+
+        `values` are those of surviving edge entries, None for ones.
+        """
 
     @abstractmethod
-    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+    def head(self, stem: Any, weights: Weights, dropout: Dropout, config: RunConfig) -> Tensor:
         """Finish the pass from a stem; return logits [N, C] (embeddings for links).
 
         A call with dropout may consume the stem.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
 
 from glt.config import Count, NonNegative, RunConfig, options_of
 from glt.models import MODELS
-from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
+from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, Weights, hidden_activation, weight_name
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -86,12 +86,7 @@ class GAT(Model):
         return super().working_bytes(shape, sizes, entries) + BYTES_OF_A_HEAD * heads * (entries + sizes.nodes)
 
     def stem(
-        self,
-        operator: GraphOperator,
-        edge_values: Tensor | None,
-        features: Features,
-        weights: Mapping[str, Tensor],
-        config: RunConfig,
+        self, operator: GraphOperator, values: Tensor | None, features: Features, weights: Weights, config: RunConfig
     ) -> Any:
         """Return the attention shared by all layers, and the first layer's result.
 
@@ -99,13 +94,13 @@ class GAT(Model):
         """
         from glt.sparse import as_dense
 
-        attention = _Attention(operator, edge_values, config)
+        attention = _Attention(operator, values, config)
         weight = weights[weight_name(0)]
         maps = _by_head(as_dense(weight), _vectors(weights, 0))
         logits = features.times(maps.flatten(1)).reshape(-1, *maps.shape[1:])
         return attention, attention.messages(features.times(weight), logits, 0)
 
-    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+    def head(self, stem: Any, weights: Weights, dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first layer's output."""
         from torch.nn.functional import elu
 
@@ -152,7 +147,7 @@ def _by_head(rows: Tensor, vectors: Tensor) -> Tensor:
     return torch.einsum("nhd,edh->neh", rows.reshape(-1, heads, width), vectors)
 
 
-def _vectors(weights: Mapping[str, Tensor], layer: int) -> Tensor:
+def _vectors(weights: Weights, layer: int) -> Tensor:
     """Return a layer's attention vectors [2, width, heads], source end first."""
     import torch
 

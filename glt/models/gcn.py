@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from glt.config import DegreeKind, RunConfig
 from glt.models import MODELS
-from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
+from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, Weights, hidden_activation, weight_name
 from glt.receptive_field import MaskEffect
 
 if TYPE_CHECKING:
@@ -52,18 +52,13 @@ class GCN(Model):
         return [LayerCost(f"layer {k + 1}", weight_name(k), k == 0, widths[k + 1]) for k in range(shape.layers)]
 
     def stem(
-        self,
-        operator: GraphOperator,
-        edge_values: Tensor | None,
-        features: Features,
-        weights: Mapping[str, Tensor],
-        config: RunConfig,
+        self, operator: GraphOperator, values: Tensor | None, features: Features, weights: Weights, config: RunConfig
     ) -> Any:
         """Return the normalised adjacency and A^ X W0."""
-        adjacency = operator.normalised(edge_values, config.degree)
+        adjacency = operator.normalised(values, config.degree)
         return adjacency, adjacency.propagate(features.times(weights[weight_name(0)]))
 
-    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+    def head(self, stem: Any, weights: Weights, dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first layer's output."""
         from glt.sparse import hidden_linear
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from glt.config import AbsentMeans, RunConfig, options_of
 from glt.models import MODELS
-from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, hidden_activation, weight_name
+from glt.models.base import LayerCost, Model, NetworkShape, TensorSpec, Weights, hidden_activation, weight_name
 from glt.receptive_field import MaskEffect
 
 if TYPE_CHECKING:
@@ -94,20 +94,15 @@ class GIN(Model):
         return costs
 
     def stem(
-        self,
-        operator: GraphOperator,
-        edge_values: Tensor | None,
-        features: Features,
-        weights: Mapping[str, Tensor],
-        config: RunConfig,
+        self, operator: GraphOperator, values: Tensor | None, features: Features, weights: Weights, config: RunConfig
     ) -> Any:
         """Return every layer's aggregation and the first one's result."""
         options = options_of(config.options, GINOptions)
         loops = [1 + weights[_eps(layer)] for layer in range(config.layers)]
-        adjacencies = [_aggregation(operator, edge_values, own, options) for own in loops]
+        adjacencies = [_aggregation(operator, values, own, options) for own in loops]
         return adjacencies, adjacencies[0].propagate(features.times(weights[weight_name(0)]))
 
-    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+    def head(self, stem: Any, weights: Weights, dropout: Dropout, config: RunConfig) -> Tensor:
         """Return logits [N, C] from the first aggregation."""
         import torch
 
@@ -136,7 +131,7 @@ def _aggregation(operator: GraphOperator, edge_values: Tensor | None, loops: Ten
     return operator.averaged(edge_values, loops, options.gin_degree)
 
 
-def _second_map(rows: Tensor, weights: Mapping[str, Tensor], layer: int) -> Tensor:
+def _second_map(rows: Tensor, weights: Weights, layer: int) -> Tensor:
     """Finish the MLP of a layer: ReLU and the second map, if any."""
     from glt.sparse import Dropout, hidden_linear
 

@@ -7,7 +7,7 @@ backward pass instead of keeping it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -25,6 +25,7 @@ from glt.models.base import (
     Model,
     NetworkShape,
     TensorSpec,
+    Weights,
     weight_name,
 )
 from glt.receptive_field import MaskEffect
@@ -40,7 +41,6 @@ FURTHER_MAPS = ("second_weight", "third_weight")
 # Most that one block holds, in arrays of its rows or of its entries' messages.
 COPIES_OF_ROWS, COPIES_OF_MESSAGES = 16, 8
 WHY_DENOMINATOR = "gen_mask=message keeps a pruned edge in the denominator of the softmax (authors' code)"
-Weights = Mapping[str, "Tensor"]
 
 
 class ResGCNOptions(BaseModel):
@@ -142,19 +142,14 @@ class ResGCN(Model):
         return [*costs, LayerCost("head", f"{HEAD}.weight", False, 0)]
 
     def stem(
-        self,
-        operator: GraphOperator,
-        edge_values: Tensor | None,
-        features: Features,
-        weights: Mapping[str, Tensor],
-        config: RunConfig,
+        self, operator: GraphOperator, values: Tensor | None, features: Features, weights: Weights, config: RunConfig
     ) -> Any:
         """Return the blocks on this graph, and the first one's result."""
-        blocks = ResidualBlocks(operator, edge_values, options_of(config.options, ResGCNOptions))
+        blocks = ResidualBlocks(operator, values, options_of(config.options, ResGCNOptions))
         encoded = features.times(weights[ENCODER_MAP]) + weights[f"{ENCODER}.bias"]
         return blocks, blocks.first(encoded, weights)
 
-    def head(self, stem: Any, weights: Mapping[str, Tensor], dropout: Dropout, config: RunConfig) -> Tensor:
+    def head(self, stem: Any, weights: Weights, dropout: Dropout, config: RunConfig) -> Tensor:
         """Return outputs [N, C] from the first block's."""
         blocks, hidden = stem
         for layer in range(1, config.layers):

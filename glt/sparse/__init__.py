@@ -1,4 +1,4 @@
-"""The sparse kernels: CSR products, softmax over edges, features, dropout, and the graph operator built of them."""
+"""Sparse kernels, features and dropout, and the graph operator built of them."""
 
 from glt.sparse.dropout import Dropout, hidden_linear
 from glt.sparse.features import ConstantMatrix, DenseFeatures, Features, features_of, row_normalised

@@ -1,4 +1,4 @@
-"""Dropout with cheap random numbers, alone (`Dropout`) and fused with ReLU and a linear map (`hidden_linear`)."""
+"""Dropout with cheap random numbers, alone and fused with ReLU and a linear map."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from glt.sparse.spmm import linear
 
 
 class Dropout:
-    """Zero elements with probability `rate`, scale the rest by `factor` = 1 / (1 - rate).
+    """Zeroes elements with probability `rate`.
 
-    Numbers come from a NumPy generator on every device, so a seed means the same everywhere. At rate 0.5 an element
-    costs one random bit; torch's own dropout spends most of its time drawing 32 bits each.
+    The others are scaled by `factor` = 1 / (1 - rate). Numbers come from a NumPy generator on every device, so a seed
+    means the same everywhere. At rate 0.5 an element costs one random bit; torch's own dropout spends most of its time
+    drawing 32 bits each.
     """
 
     def __init__(self, rate: float, generator: np.random.Generator | None) -> None:
@@ -41,7 +42,7 @@ class Dropout:
         return _Replayed(self._rate, self._generator)
 
     def among(self, nodes: NDArray[np.int64], count: int) -> Dropout:
-        """Return a dropout for the rows of `nodes` that drops what it would among all `count` nodes."""
+        """Return a dropout for the rows of `nodes` that draws for all `count` nodes."""
         return _OfRows(self._rate, self._generator, nodes, count)
 
     def keep(self, dense: Tensor) -> Tensor | None:
@@ -66,7 +67,6 @@ class _Replayed(Dropout):
         self._seed = int.from_bytes(generator.bytes(16), "little")
 
     def keep(self, dense: Tensor) -> Tensor | None:
-        """Draw the same elements each time."""
         self._generator = np.random.Generator(np.random.SFC64(self._seed))
         return super().keep(dense)
 
@@ -110,7 +110,7 @@ def hidden_linear(hidden: Tensor, weight: Tensor, dropout: Dropout, activation: 
 
 
 class _HiddenLinear(torch.autograd.Function):
-    """Scales the weights by 1 / (1 - rate), which are few, instead of the rows."""
+    """Scales the weights by 1 / (1 - rate) instead of the rows, which are more."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, keep: Tensor, factor: float) -> tuple[Tensor, Tensor]:

@@ -43,10 +43,11 @@ def row_normalised(features: csr_array) -> csr_array:
 
 
 class ConstantMatrix:
-    """A sparse [N, F] matrix that needs no gradient; each layout is built on first use.
+    """A sparse [N, F] matrix that needs no gradient.
 
-    For wide gradients the transpose is cut into blocks of rows whose part of the gradient stays in the cache: summing
-    over blocks takes an eighth of the time on PubMed, and a quarter for eight heads of 512 on Cora.
+    Each layout is built on first use. For wide gradients the transpose is cut into blocks of rows whose part of the
+    gradient stays in the cache: summing over blocks takes an eighth of the time on PubMed, and a quarter for eight
+    heads of 512 on Cora.
     """
 
     def __init__(self, matrix: csr_array, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
@@ -70,10 +71,6 @@ class ConstantMatrix:
         """
         result: Tensor = _Times.apply(weight, self, known)  # type: ignore[no-untyped-call]
         return result
-
-    def product(self, dense: Tensor) -> Tensor:
-        """Return the product with `dense` [F, H], without gradient."""
-        return product(self.tensor, dense)
 
     def transposed_product(self, dense: Tensor) -> Tensor:
         """Return the transpose's product with `dense` [N, H], without gradient."""
@@ -107,7 +104,7 @@ class _Times(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weight: Tensor, matrix: ConstantMatrix, known: tuple[Tensor, Tensor] | None) -> Tensor:
         ctx.matrix = matrix
-        return matrix.product(weight) if known is None else known[0].index_select(0, known[1])
+        return product(matrix.tensor, weight) if known is None else known[0].index_select(0, known[1])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
@@ -131,7 +128,10 @@ class Features:
         return self._constant.tensor
 
     def times(self, weight: Tensor) -> Tensor:
-        """Return features @ weight [N, H]; a sparse CSR `weight` [F, H] works without gradient."""
+        """Return features @ weight [N, H].
+
+        A sparse CSR `weight` [F, H] works without gradient.
+        """
         if weight.layout is torch.sparse_csr:
             return (self.matrix @ weight).to_dense()
         return self._remembered(weight, self._constant.times(weight))
@@ -156,16 +156,16 @@ class Features:
         return self.shuffled(nodes)
 
     def cut(self, nodes: IntArray) -> Features:
-        """Return the rows of some nodes as their own matrix, which keeps its last product."""
+        """Return the rows of some nodes as a matrix that keeps its product."""
         return Features(self._constant.rows(nodes), keep_product=True)
 
     def within(self, places: IntArray) -> Features:
-        """Return some of these rows, for steps after the product of all rows was computed."""
+        """Return some of these rows, which reuse the product of all rows."""
         return _RowsWithin(self, self._constant.rows(places), torch.from_numpy(places).to(self.matrix.device))
 
 
 class _RowsWithin(Features):
-    """Rows of features whose whole product with the same weight is known; otherwise their own product."""
+    """Takes its rows of the known product of all rows, else computes its own."""
 
     def __init__(self, whole: Features, rows: ConstantMatrix, places: Tensor) -> None:
         self._whole = whole
@@ -173,7 +173,6 @@ class _RowsWithin(Features):
         self._places = places
 
     def times(self, weight: Tensor) -> Tensor:
-        """Return rows @ weight [n, H]."""
         known = self._whole.latest(weight)
         return self._rows.times(weight, None if known is None else (known, self._places))
 

@@ -29,10 +29,11 @@ SMALLEST_DEGREE = 1e-6
 
 
 class GraphOperator:
-    """Surviving entries (pruned ones are absent, not zero) plus one self-loop per node, never pruned.
+    """Surviving entries plus one self-loop per node, never pruned.
 
-    Entry (i, j) carries the message from i to j. `edge_values` holds one value per surviving entry of the mask, in
-    mask order; both directions of an undirected edge share it. Without values, all are 1.
+    Pruned entries are absent, not zero. Entry (i, j) carries the message from i to j. `edge_values` holds one value per
+    surviving entry of the mask, in mask order; both directions of an undirected edge share it. Without values, all are
+    1.
     """
 
     def __init__(self, graph: Graph, mask: EdgeMask, device: str = "cpu", dtype: torch.dtype = torch.float32) -> None:
@@ -75,7 +76,7 @@ class GraphOperator:
             yield self._part(self.nodes[nodes], ends_within)
 
     def towards(self, wanted: IntArray, depth: int) -> GraphOperator:
-        """Return the operator of `depth` layers cut to what outputs of `wanted` nodes (sorted) need.
+        """Return the operator of `depth` layers cut to what `wanted` nodes (sorted) need.
 
         Degrees still count the whole graph. Twenty labelled nodes per class reach little of a graph in two steps: one
         node in seven of PubMed. Nothing else has a gradient, so nothing else need be computed to train.
@@ -106,7 +107,7 @@ class GraphOperator:
         return count / structure.nnz
 
     def layer(self, number: int) -> Layer:
-        """Return the messages of a layer (from 0): all of them, unless this is a receptive field."""
+        """Return the messages of a layer (from 0)."""
         return self._layers[number] if self._layers else Layer(self.structure)
 
     def inputs(self) -> IntArray:
@@ -159,7 +160,10 @@ class GraphOperator:
         return torch.zeros(1, dtype=self._dtype, device=self._device)
 
     def summed(self, edge_values: Tensor | None, loops: Tensor) -> Adjacency:
-        """Return the sum over sources plus `loops` [1] times the node (Xu et al. 2019, eq. 4.1)."""
+        """Return the sum over sources plus `loops` [1] times the node.
+
+        This is GIN's aggregation (Xu et al. 2019, eq. 4.1).
+        """
         return Adjacency(self.structure, self.entry_values(edge_values, loops), self._layers)
 
     def averaged(self, edge_values: Tensor | None, loops: Tensor, degree: MeanDegree) -> Adjacency:
@@ -174,10 +178,11 @@ class GraphOperator:
         return Adjacency(self.structure, edges / counts.index_select(0, row) + own, self._layers)
 
     def normalised(self, edge_values: Tensor | None, degree: DegreeKind) -> Adjacency:
-        """Return D^-1/2 (m * A + I) D^-1/2 (paper, section 3.1, its misprinted exponent corrected).
+        """Return D^-1/2 (m * A + I) D^-1/2.
 
-        `degree` names the entries that D counts: those a node sends ("source"), receives ("target"), sends at the
-        source end and receives at the target end ("both"), or the unpruned graph's ("fixed").
+        This is section 3.1 of the paper with its misprinted exponent corrected. `degree` names the entries that D
+        counts: those a node sends ("source"), receives ("target"), sends at the source end and receives at the target
+        end ("both"), or the unpruned graph's ("fixed").
         """
         values = self.entry_values(edge_values)
         row, col = self.structure.row, self.structure.col
@@ -191,7 +196,7 @@ class GraphOperator:
         return Adjacency(self.structure, values, self._layers)
 
     def _degrees(self, values: Tensor, ends: Tensor) -> Tensor:
-        """Return the sum of values [N] at each node, `ends` being the nodes of the entries."""
+        """Return sums [N] of values at the entries' `ends`."""
         return values.new_zeros(self.num_nodes).index_add(0, ends, values).clamp(min=SMALLEST_DEGREE)
 
 
@@ -239,5 +244,5 @@ class Layer:
         return rows if self.own is None else rows.index_select(0, self.own)
 
     def dropout(self, dropout: Dropout) -> Dropout:
-        """Return a dropout for the sources' rows that draws as if all rows were there."""
+        """Return a dropout for the sources' rows that draws for all rows."""
         return dropout if self.nodes is None else dropout.among(self.nodes, self.count)

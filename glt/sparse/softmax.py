@@ -42,11 +42,11 @@ def softmax_sum(
     counted: Tensor | None = None,
     fixed_softmax: bool = False,
 ) -> Tensor:
-    """Return sum_j w_ij exp(t m_j) m_j / sum_j w_ij exp(t m_j) [N, H]; 0 without sources.
+    """Return sum_j w_ij exp(t m_j) m_j / sum_j w_ij exp(t m_j) [N, H].
 
-    `values` are w [nnz] (an entry at or below 0 counts as absent), `rows` m [N, H], and `temperature` t [1]. `counted`
-    [nnz] replaces w in the denominator, so an entry with w = 0 stays in it. With `fixed_softmax` the exponentials have
-    no gradient, as in the authors' code.
+    Nodes without sources have 0. `values` are w [nnz] (an entry at or below 0 counts as absent), `rows` m [N, H], and
+    `temperature` t [1]. `counted` [nnz] replaces w in the denominator, so an entry with w = 0 stays in it. With
+    `fixed_softmax` the exponentials have no gradient, as in the authors' code.
     """
     values = values.clamp(min=0)
     result, low = _Ratio.apply(values, rows, temperature, structure, counted, fixed_softmax)  # type: ignore[no-untyped-call]
@@ -152,7 +152,7 @@ def _products(
 
 
 def _scaled_and_powers(rows: Tensor, temperature: Tensor) -> Tensor:
-    """Return exp(t m) m and exp(t m) side by side, scaled by the channel's largest power."""
+    """Return exp(t m) m and exp(t m), divided by the channel's largest power."""
     both = rows.new_empty(rows.shape[0], 2 * rows.shape[1])
     scaled, powers = both.chunk(2, dim=1)
     torch.mul(rows, temperature, out=powers)

@@ -193,7 +193,10 @@ class _Linear(torch.autograd.Function):
 
 
 def linear(dense: Tensor, weight: Tensor) -> Tensor:
-    """Return dense [N, H] @ weight [H, C]; a sparse CSR weight works without gradient."""
+    """Return dense [N, H] @ weight [H, C].
+
+    A sparse CSR weight works without gradient.
+    """
     if weight.layout is torch.sparse_csr:
         return dense @ weight
     result: Tensor = _Linear.apply(dense, weight)  # type: ignore[no-untyped-call]
@@ -230,7 +233,7 @@ def inner_products(rows: Tensor, pairs: Tensor) -> Tensor:
 
 
 def row_products(rows: Tensor, pairs: Tensor) -> Tensor:
-    """Return the elementwise products [n, d] of the rows [N, d] in `pairs` [2, n].
+    """Return elementwise products [n, d] of the rows in `pairs` [2, n].
 
     On a CPU `index_select` adds a row's gradients in the order of the pairs; `rows[...]` does not.
     """

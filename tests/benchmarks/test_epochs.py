@@ -91,13 +91,10 @@ def test_products_with_diagonal_matrices_train_as_broadcasting_does(small_graph:
 # Whole runs.
 
 
-def test_the_workers_cpu_seconds_and_rounds_are_known() -> None:
+def test_the_workers_cpu_seconds_and_rounds_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = run_once("cora", [0], {"rounds": 1, "epochs": 2, "retrain_epochs": 2, "hidden": 4})
     assert taken.cpu > 0
     assert 0 < taken.rounds[0] < taken.wall
-
-
-def test_a_worker_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs.sys, "executable", "/bin/false")
     with pytest.raises(JobError, match="exit code 1"):
         run_once("cora", [0], {"rounds": 1})
@@ -155,14 +152,6 @@ def test_equal_seeds_write_equal_bytes(tmp_path: Path, papers: Papers) -> None:
     assert len(files) == 11
     for file in files:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
-
-
-def test_features_are_class_means_and_noise_of_the_recipe() -> None:
-    labels = np.repeat([0, 1], 4000)
-    features = synthetic_features(labels, np.random.default_rng(1))
-    assert features.shape == (8000, 128)
-    assert features[:4000].std(axis=0).mean() == pytest.approx(0.35, abs=0.005)
-    assert features.reshape(2, 4000, 128).mean(axis=1).std() == pytest.approx(0.12, abs=0.02)
 
 
 def test_a_part_has_the_nodes_asked_for_and_the_links_among_them(papers: Papers) -> None:

@@ -41,52 +41,39 @@ def test_every_part_is_a_command_or_one_of_the_app() -> None:
     assert len({part.name for part in PARTS}) == len(PARTS)
 
 
-def test_a_part_that_fails_is_named_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_fails_is_named_without_folders_and_the_rest_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = Part("whole", None, quick=("stores", "--runs", "1", "--seconds", "0"))
-    monkeypatch.setattr(reports, "PARTS", (REFUSED, whole))
+    monkeypatch.setattr(reports, "PARTS", (REFUSED, NO_FOLDER, whole))
     options = Namespace(quick=True, full=False, only=None, out=tmp_path / "report.json")
     report = measured(options, Console(stderr=True, quiet=True))
-    assert [failed.part for failed in report.failed] == ["refused"]
-    assert "invalid choice: 'nothing'" in report.failed[0].reason
+    refused, missing = report.failed
+    assert (refused.part, missing.part) == ("refused", "missing")
+    assert "invalid choice: 'nothing'" in refused.reason
+    assert "/" not in missing.reason.replace("n/a", "")
     sizes = {each.name: each.value for each in report.results if each.unit == "B"}
     assert sizes["stores/round 0 of cora gcn/weights"] > sizes["stores/round 20 of cora gcn/weights"] > 0
     assert sizes["stores/1 runs/size"] > 0
     assert read_report(tmp_path / "report.json") == report
 
 
-def test_no_folder_of_the_machine_stands_in_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports, "PARTS", (NO_FOLDER,))
-    options = Namespace(quick=True, full=False, only=None, out=tmp_path / "report.json")
-    report = measured(options, Console(stderr=True, quiet=True))
-    assert [failed.part for failed in report.failed] == ["missing"]
-    assert "/" not in report.failed[0].reason.replace("n/a", "")
-
-
 def test_documents_of_the_app_become_results() -> None:
-    found = as_results(
-        "pages",
-        {
-            "Curves": {"first": {"seconds": 1.5, "server_cpu_seconds": 0.25}, "shown": 3},
-            "memory": {"before": 100, "after": 120},
-            "text": "no number",
-        },
-    )
-    assert {each.name: (each.value, each.unit) for each in found} == {
-        "pages/Curves/first/seconds": (1.5, "s"),
-        "pages/Curves/first/server cpu seconds": (0.25, "CPU s"),
-        "pages/memory/before": (100e6, "B"),
-        "pages/memory/after": (120e6, "B"),
-    }
-
-
-def test_of_memory_by_the_minute_start_and_end_are_results() -> None:
+    """Of memory by the minute, start and end are results."""
     minutes = [{"uss": 200, "minute": 0}, {"uss": 300, "minute": 1}, {"uss": 210, "minute": 2}]
-    load = {"seconds": {"live": {"count": 7, "p95": 0.4}}, "memory": {"by_minute": minutes, "uss_mb_a_minute": 0.1}}
-    found = {each.name: (each.value, each.unit) for each in as_results("load", load)}
-    assert found == {
-        "load/seconds/live/p95": (0.4, "s"),
+    document = {
+        "Curves": {"first": {"seconds": 1.5, "server_cpu_seconds": 0.25}, "shown": 3},
+        "memory": {"before": 100, "by_minute": minutes, "uss_mb_a_minute": 0.1},
+        "seconds": {"live": {"count": 7, "p95": 0.4}},
+        "text": "no number",
+    }
+    assert {each.name: (each.value, each.unit) for each in as_results("load", document)} == {
+        "load/Curves/first/seconds": (1.5, "s"),
+        "load/Curves/first/server cpu seconds": (0.25, "CPU s"),
+        "load/memory/before": (100e6, "B"),
         "load/memory/start/uss": (200e6, "B"),
         "load/memory/end/uss": (210e6, "B"),
+        "load/seconds/live/p95": (0.4, "s"),
     }
 
 
@@ -141,18 +128,14 @@ def test_ratios_and_verdicts(now: Measured, before: Measured, ratio: float, verd
     assert (found.ratio, found.verdict) == (pytest.approx(ratio), verdict)
 
 
-def test_what_only_one_report_has_is_said() -> None:
-    new, gone = (Measured(name=name, value=1, unit="s") for name in ("a/new", "a/gone"))
+def test_what_only_one_report_has_a_value_of_zero_and_another_machine_are_said() -> None:
+    new, gone, now, zero = (
+        Measured(name=name, value=value, unit="s")
+        for name, value in (("a/new", 1), ("a/gone", 1), ("a/b", 1), ("a/b", 0))
+    )
     found = [(each.name, each.verdict, each.ratio) for each in compare(report(new), report(gone))]
     assert found == [("a/new", "new", None), ("a/gone", "gone", None)]
-
-
-def test_a_baseline_of_nothing_has_no_ratio() -> None:
-    now, before = (Measured(name="a/b", value=value, unit="B") for value in (1, 0))
-    assert next(compare(report(now), report(before))).ratio is None
-
-
-def test_another_machine_is_told() -> None:
+    assert next(compare(report(now), report(zero))).ratio is None
     assert differences(report(processor="New"), report(processor="Old")) == ["machine: processor Old before, New now"]
     assert differences(report(), report()) == []
 
@@ -183,13 +166,10 @@ def test_values_are_put_into_words(unit: str, value: float, words: str) -> None:
 ABOUT: dict[str, Any] = {"machine": {"processor": "P"}, "versions": {}, "revision": None, "time": "2026-01-01T00:00:00"}
 
 
-def test_repetitions_become_median_and_percentiles() -> None:
-    found = spread("epochs/cora", [float(value) for value in range(1, 12)], "s")
-    assert (found.p10, found.value, found.p90) == (2, 6, 10)
-
-
-def test_a_report_reads_back_as_it_was_written() -> None:
-    report = Report(**ABOUT, results=(single("runs/cora", 12.3456789, "s"), spread("a/b", [1.0, 3.0])))
+def test_a_report_reads_back_as_it_was_written_and_a_name_stands_once() -> None:
+    repetitions = spread("a/b", [float(value) for value in range(1, 12)], "s")
+    assert (repetitions.p10, repetitions.value, repetitions.p90) == (2, 6, 10)
+    report = Report(**ABOUT, results=(single("runs/cora", 12.3456789, "s"), repetitions))
     written = report.to_json()
     assert Report.model_validate_json(written) == report
     assert json.loads(written)["schema"] == 1
@@ -202,6 +182,11 @@ def test_a_report_reads_back_as_it_was_written() -> None:
         "p90": None,
         "note": "",
     }
+    # A part prints what the collector reads.
+    printed = json.loads(json.dumps(document(report.results)))
+    assert tuple(Measured.model_validate(each) for each in printed["results"]) == report.results
+    with pytest.raises(ValidationError, match="repeated"):
+        Report(**ABOUT, results=(repetitions, repetitions))
 
 
 @pytest.mark.parametrize(
@@ -223,11 +208,6 @@ def test_what_is_no_result_is_refused(wrong: dict[str, Any]) -> None:
         Measured.model_validate({**right, **wrong})
 
 
-def test_a_name_stands_once() -> None:
-    with pytest.raises(ValidationError, match="repeated"):
-        Report(**ABOUT, results=(single("a/b", 1, "s"), single("a/b", 2, "s")))
-
-
 def test_a_step_is_repeated_until_its_time_is_over_but_measured_at_least_once() -> None:
     calls: list[int] = []
     found = repeated("a/b", lambda: calls.append(1), most=4)
@@ -235,12 +215,6 @@ def test_a_step_is_repeated_until_its_time_is_over_but_measured_at_least_once() 
     calls.clear()
     repeated("a/b", lambda: calls.append(1), most=4, seconds=0)
     assert len(calls) == 2
-
-
-def test_a_part_prints_what_the_collector_reads() -> None:
-    results = [single("a/b", 1, "B"), spread("a/c", [1.0, 2.0], "ratio", lower_is_better=False)]
-    printed = json.loads(json.dumps(document(results)))
-    assert [Measured.model_validate(each) for each in printed["results"]] == results
 
 
 # docs/speed.md is made of a report: what it measured, what is aimed at, and what was not reached.
@@ -257,23 +231,25 @@ def row(text: str, start: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_aims_stand_next_to_what_was_measured() -> None:
-    found = page(
-        speed_page_report(
-            spread("epochs/cora/gcn/search", [0.020, 0.022, 0.023]), single("runs/cora/20 rounds", 200, "s")
-        )
+def test_aims_stand_next_to_what_was_measured_and_failed_parts_are_named(tmp_path: Path) -> None:
+    faster = "formulations/cora/times faster than authors"
+    written = speed_page_report(
+        spread("epochs/cora/gcn/search", [0.020, 0.022, 0.023]),
+        single("runs/cora/20 rounds", 200, "s"),
+        single(faster, 240, "ratio", lower_is_better=False),
+        failed=(Failed(part="start", reason="no browser"),),
     )
+    (tmp_path / "report.json").write_text(written.to_json())
+    assert write_page(["--report", str(tmp_path / "report.json"), "--out", str(tmp_path / "speed.md")]) == 0
+    found = (tmp_path / "speed.md").read_text()
     reached = row(found, "Cora, GCN of 512: search epoch")
     assert reached[1:] == ["at most 24 ms", "22 ms (20.4 ms - 22.8 ms)", "yes"]
     assert row(found, "Cora, 20 rounds of UGS")[1:] == ["at most 2.8 min", "3.3 min", "no"]
-    assert row(found, "Two seeds side by side over one alone")[3] == "not measured"
-    assert "Not reached: Cora, 20 rounds of UGS.\n" in found
-
-
-def test_times_faster_are_to_be_high() -> None:
-    name = "formulations/cora/times faster than authors"
-    found = page(speed_page_report(single(name, 240, "ratio", lower_is_better=False)))
     assert row(found, "The same as the authors run it, over ours")[1:] == ["at least 250", "240", "no"]
+    assert row(found, "Two seeds side by side over one alone")[3] == "not measured"
+    assert "These parts failed when this was measured: start." in found
+    assert "EPYC, 2 cores, 24.9 GB of memory, Linux x86_64. torch 2.13.0. Measured on 2026-11-28" in found
+    assert "at revision 0123456789ab." in found
 
 
 def test_epochs_and_floors_have_their_tables() -> None:
@@ -296,15 +272,6 @@ def test_epochs_and_floors_have_their_tables() -> None:
     assert row(found, "X W") == ["X W", "1 x, embedding_bag", "3 ms"]
 
 
-def test_parts_that_failed_are_named_and_machine_and_revision_said() -> None:
-    found = page(
-        speed_page_report(single("stores/x/listed", 1, "s"), failed=(Failed(part="start", reason="no browser"),))
-    )
-    assert "These parts failed when this was measured: start." in found
-    assert "EPYC, 2 cores, 24.9 GB of memory, Linux x86_64. torch 2.13.0. Measured on 2026-11-28" in found
-    assert "at revision 0123456789ab." in found
-
-
 def test_results_of_pages_stand_in_a_grid() -> None:
     found = page(
         speed_page_report(
@@ -320,13 +287,6 @@ def test_results_of_pages_stand_in_a_grid() -> None:
     assert row(found, "memory, before")[1:] == ["74 MB", "B"]
 
 
-def test_the_command_writes_the_page_of_a_report(tmp_path: Path) -> None:
-    written = speed_page_report(single("stores/1000 runs/listed", 1.5, "s"))
-    (tmp_path / "report.json").write_text(written.to_json())
-    assert write_page(["--report", str(tmp_path / "report.json"), "--out", str(tmp_path / "speed.md")]) == 0
-    assert (tmp_path / "speed.md").read_text() == page(written)
-
-
 # The visitor without a browser reports errors that a person would see.
 
 
@@ -338,23 +298,19 @@ def visitor() -> Visitor:
     return visitor
 
 
-def test_an_exception_and_an_error_box_are_errors_and_a_hint_is_none(visitor: Visitor) -> None:
-    message = ForwardMsg()
-    message.delta.new_element.exception.type, message.delta.new_element.exception.message = "KeyError", "round"
-    visitor._take(message)
+def test_exceptions_and_error_boxes_are_errors_and_a_hint_is_none(visitor: Visitor) -> None:
+    failed, missing = ForwardMsg(), ForwardMsg()
+    failed.delta.new_element.exception.type, failed.delta.new_element.exception.message = "KeyError", "round"
+    visitor._take(failed)
     for shown in (Alert.ERROR, Alert.INFO):
         message = ForwardMsg()
         message.delta.new_element.alert.format, message.delta.new_element.alert.body = shown, f"box {shown}"
         visitor._take(message)
-    message = ForwardMsg()
-    message.page_not_found.page_name = "nowhere"
-    visitor._take(message)
-    assert visitor.errors == ["runs: KeyError: round", f"runs: box {Alert.ERROR}", "runs: page_not_found"]
-
-
-def test_a_script_that_does_not_compile_is_an_error(visitor: Visitor) -> None:
+    missing.page_not_found.page_name = "nowhere"
+    visitor._take(missing)
     visitor._take(ForwardMsg(script_finished=ForwardMsg.FINISHED_WITH_COMPILE_ERROR))
-    assert visitor.errors == ["runs: the script could not be compiled"]
+    whys = "KeyError: round", f"box {Alert.ERROR}", "page_not_found", "the script could not be compiled"
+    assert visitor.errors == [f"runs: {why}" for why in whys]
 
 
 def test_a_page_is_answered_by_its_own_finish_only(visitor: Visitor) -> None:

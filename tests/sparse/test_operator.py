@@ -71,13 +71,19 @@ def test_propagation_equals_the_dense_formula_and_gradients_check(small_graph: G
 
 
 @pytest.mark.parametrize("degree", DEGREES)
-def test_a_node_without_edges_keeps_its_self_loop(small_graph: Graph, degree: str) -> None:
-    nothing = EdgeMask("directed", np.zeros(2 * small_graph.num_edges, dtype=bool))
+def test_a_node_without_edges_keeps_its_self_loop_and_negative_values_give_no_nan(
+    small_graph: Graph, degree: str
+) -> None:
     hidden = torch.randn(small_graph.num_nodes, 2)
-    result = GraphOperator(small_graph, nothing).normalised(None, degree).propagate(hidden)
-    expected = hidden if degree != "fixed" else result
-    torch.testing.assert_close(result, expected)
+    nothing = GraphOperator(small_graph, EdgeMask("directed", np.zeros(2 * small_graph.num_edges, dtype=bool)))
+    result = nothing.normalised(None, degree).propagate(hidden)
+    torch.testing.assert_close(result, hidden if degree != "fixed" else result)
     assert bool(result.isfinite().all())
+    everything = GraphOperator(small_graph, EdgeMask.full("directed", small_graph.num_edges))
+    negative = everything.normalised(torch.full((everything.num_values,), -1.0), degree)
+    assert bool(negative.propagate(hidden).isfinite().all())
+    with pytest.raises(ValueError, match="a mask of 4 edges on a graph of 5"):
+        GraphOperator(small_graph, EdgeMask.full("directed", 4))
 
 
 @pytest.mark.parametrize("degree", DEGREES)
@@ -88,18 +94,6 @@ def test_zero_values_equal_removal_but_for_fixed_degrees(small_graph: Graph, deg
     multiplied = everything.normalised(torch.from_numpy(mask.keep.astype(np.float64)), degree).propagate(hidden)
     removed = GraphOperator(small_graph, mask, dtype=torch.float64).normalised(None, degree).propagate(hidden)
     torch.testing.assert_close(multiplied, removed)
-
-
-def test_negative_soft_values_give_no_nan(small_graph: Graph) -> None:
-    mask = EdgeMask.full("directed", small_graph.num_edges)
-    values = torch.full((mask.kept,), -1.0)
-    result = GraphOperator(small_graph, mask).normalised(values, "source").propagate(torch.eye(small_graph.num_nodes))
-    assert bool(result.isfinite().all())
-
-
-def test_a_mask_of_another_graph_is_refused(small_graph: Graph) -> None:
-    with pytest.raises(ValueError, match="a mask of 4 edges on a graph of 5"):
-        GraphOperator(small_graph, EdgeMask.full("directed", 4))
 
 
 @pytest.fixture
@@ -164,27 +158,22 @@ def test_rows_drop_what_they_would_among_all_rows(rate: float, width: int) -> No
 def test_rows_within_rows_take_their_product_and_give_their_own_gradient(
     small_graph: Graph, computed_before: bool
 ) -> None:
-    dense = torch.from_numpy(small_graph.features.toarray())
+    dense = torch.from_numpy(small_graph.features.toarray()).double()
     rows = Features(ConstantMatrix(small_graph.features, dtype=torch.float64)).cut(np.array([0, 2, 3, 5]))
     within = rows.within(np.array([1, 3]))
     weight = torch.randn(dense.shape[1], 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     weight.requires_grad_()
     if computed_before:
         with torch.no_grad():
-            torch.testing.assert_close(rows.times(weight), dense[[0, 2, 3, 5]].double() @ weight)
-    output = within.times(weight)
-    torch.testing.assert_close(output, dense[[2, 5]].double() @ weight)
-    (found,) = torch.autograd.grad(output.square().sum(), weight)
-    (expected,) = torch.autograd.grad((dense[[2, 5]].double() @ weight).square().sum(), weight)
-    torch.testing.assert_close(found, expected)
-
-
-def test_rows_are_computed_anew_after_a_step(small_graph: Graph) -> None:
-    rows = Features(ConstantMatrix(small_graph.features, dtype=torch.float64)).cut(np.arange(4))
-    within, weight = rows.within(np.array([2])), torch.ones(small_graph.num_features, 2, dtype=torch.float64)
-    rows.times(weight)
-    weight.mul_(3)
-    torch.testing.assert_close(within.times(weight), rows.times(weight)[[2]])
+            torch.testing.assert_close(rows.times(weight), dense[[0, 2, 3, 5]] @ weight)
+    output, expected = within.times(weight), dense[[2, 5]] @ weight
+    torch.testing.assert_close(output, expected)
+    found, wanted = (torch.autograd.grad(each.square().sum(), weight) for each in (output, expected))
+    torch.testing.assert_close(found, wanted)
+    # After a step the rows are computed anew.
+    with torch.no_grad():
+        weight.mul_(3)
+    torch.testing.assert_close(within.times(weight), dense[[2, 5]] @ weight)
 
 
 # Softmax.
@@ -376,12 +365,14 @@ def test_features_times_weights_equals_dense_and_gradients_check(
     assert torch.autograd.gradcheck(features.times, (weight,))
 
 
-def test_sparse_weights_give_the_same_products(small_graph: Graph) -> None:
-    weight = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0], [3.0, 0.0]])
-    features = Features(ConstantMatrix(small_graph.features))
-    torch.testing.assert_close(features.times(weight.to_sparse_csr()), features.times(weight))
-    hidden = torch.randn(5, 4)
+def test_linear_equals_matmul_also_of_sparse_weights_and_gradients_check(small_graph: Graph) -> None:
+    hidden = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+    weight = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0], [3.0, 0.0]], dtype=torch.float64)
+    features = Features(ConstantMatrix(small_graph.features, dtype=torch.float64))
+    torch.testing.assert_close(linear(hidden, weight), hidden @ weight)
     torch.testing.assert_close(linear(hidden, weight.to_sparse_csr()), hidden @ weight)
+    torch.testing.assert_close(features.times(weight.to_sparse_csr()), features.times(weight))
+    assert torch.autograd.gradcheck(linear, (hidden, weight.requires_grad_()))
 
 
 @pytest.mark.parametrize("width", [1, 7, 15, 16, 40, 129])
@@ -401,41 +392,29 @@ def test_products_by_either_kernel_are_those_of_dense_matrices(width: int, dtype
         assert beside[:, :width].isnan().all()
 
 
-def test_linear_equals_matmul_and_gradients_check() -> None:
-    hidden = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
-    weight = torch.randn(4, 2, dtype=torch.float64, requires_grad=True)
-    torch.testing.assert_close(linear(hidden, weight), hidden @ weight)
-    assert torch.autograd.gradcheck(linear, (hidden, weight))
-
-
 def test_rows_are_divided_by_their_magnitudes_and_zero_rows_stay() -> None:
     result = row_normalised(csr_array(np.array([[-1.0, 1.0], [0, 0], [3.0, 1.0]])))
     np.testing.assert_allclose(result.toarray(), [[-0.5, 0.5], [0, 0], [0.75, 0.25]])
 
 
-def test_shuffled_rows_share_a_product_until_the_weight_changes(small_graph: Graph) -> None:
+def test_shuffled_rows_share_a_kept_product_until_the_weight_changes(small_graph: Graph) -> None:
     order = torch.tensor([3, 1, 0, 2, 5, 4])
-    features = Features(ConstantMatrix(small_graph.features, dtype=torch.float64), keep_product=True)
+    constant = ConstantMatrix(small_graph.features, dtype=torch.float64)
+    features, forgetful = Features(constant, keep_product=True), Features(constant)
     dense = torch.from_numpy(small_graph.features.toarray()).double()
     weight = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     for _ in range(2):
         product = features.times(weight)
         assert features.latest(weight) is product
-        torch.testing.assert_close(features.shuffled(order).times(weight), dense[order] @ weight)
+        assert torch.equal(forgetful.times(weight), product)
+        assert forgetful.latest(weight) is None
+        for each in (features, forgetful):
+            torch.testing.assert_close(each.shuffled(order).times(weight), dense[order] @ weight)
         with torch.no_grad():
             weight.mul_(-2)
         assert features.latest(weight) is None
         torch.testing.assert_close(features.shuffled(order).times(weight), dense[order] @ weight)
     assert torch.autograd.gradcheck(lambda w: features.times(w).sum() * features.shuffled(order).times(w), (weight,))
-
-
-def test_a_product_that_nobody_asks_for_again_is_not_kept(small_graph: Graph) -> None:
-    features = Features(ConstantMatrix(small_graph.features))
-    weight = torch.randn(4, 3, requires_grad=True)
-    product = features.times(weight)
-    assert features.latest(weight) is None
-    order = torch.tensor([3, 1, 0, 2, 5, 4])
-    assert torch.equal(features.shuffled(order).times(weight), product[order])
 
 
 def test_inner_products_of_repeated_and_turned_pairs_have_the_gradient_of_the_formula() -> None:
@@ -483,20 +462,16 @@ def test_a_hidden_layer_equals_relu_dropout_and_product(layer: tuple[Tensor, Ten
     torch.testing.assert_close(found, expected)
 
 
-def test_evaluation_may_be_repeated_and_followed_by_training(layer: tuple[Tensor, Tensor]) -> None:
+def test_evaluation_may_be_repeated_and_a_row_that_a_gradient_needs_is_not_lost_silently(
+    layer: tuple[Tensor, Tensor],
+) -> None:
     hidden, weight = layer
     rows = hidden * 1
     with torch.no_grad():
         first, second = (hidden_linear(rows, weight, Dropout(0.5, None)) for _ in range(2))
     assert torch.equal(first, second)
+    squares = rows.square()
     trained = hidden_linear(rows, weight, bits(0.5))
     assert torch.equal(trained, hidden_linear(hidden * 1, weight, bits(0.5)))
-
-
-def test_a_row_that_another_step_needs_for_its_gradient_is_not_lost_silently(layer: tuple[Tensor, Tensor]) -> None:
-    hidden, weight = layer
-    rows = hidden * 1
-    squares = rows.square()
-    result = hidden_linear(rows, weight, bits(0.5))
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        (squares.sum() + result.sum()).backward()
+        (squares.sum() + trained.sum()).backward()
