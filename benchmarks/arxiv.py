@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,8 @@ from glt.config import RunConfig
 from glt.cost.latency import measure
 from glt.datasets import DATASETS
 from glt.datasets.graph import Graph, Provenance, Split, simple_edges
-from glt.errors import ConfigError, DataError
+from glt.errors import DataError
 from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
-from glt.models import MODELS
 from glt.presets import resolve
 from glt.store import MAC_CONVENTIONS, Event, RoundRecord, Run, Status, Store
 from glt.training.problem import full_masks, network_shape, tensor_specs
@@ -245,52 +244,38 @@ def _read(root: Path, cache: str, what: str) -> dict[str, Any]:
 
 # A store of finished runs.
 
-DATASET = "ogbn-arxiv"
 METHODS = ("ugs", "random")
 SEEDS = (0, 1)
 EPOCHS = 100
 DEEP = {"model": "resgcn", "layers": 28, "hidden": 128}
 DENSE, LOST_A_ROUND, SPREAD = 0.72, {"ugs": 0.0005, "random": 0.004}, 0.002
 
-Weights = dict[str, NDArray[np.float32]]
-
 
 def fill_arxiv(words: Sequence[str]) -> dict[str, Any]:
-    """Write a store of random rounds; return its runs and the seconds taken."""
+    """Write a store of one random run per method; return its runs and the seconds taken."""
     parser = command_parser("arxiv-store", "Write a store of finished runs of the size of ogbn-arxiv.")
     parser.add_argument("--out", type=user_path, required=True, help="the folder of the store")
     parser.add_argument("--rounds", type=int, default=20, help="rounds of every run (default: 20)")
     arguments = parser.parse_args(words)
-    return fill(arguments.out, arguments.rounds)
-
-
-def fill(folder: Path, rounds: int) -> dict[str, Any]:
-    """Write one run per method, with two seeds, into a store."""
-    if DATASET not in DATASETS.names():
-        raise ConfigError(f"This version does not know {DATASET}.")
-    store, begun, made = Store(folder), time.perf_counter(), []
-    for config in configs(rounds):
-        made.append(store.create(config))
-        for seed in SEEDS:
-            _write(made[-1], seed)
-    seconds = round(time.perf_counter() - begun, 1)
-    return {"store": str(folder), "runs": [run.name for run in made], "seeds": len(SEEDS), "seconds": seconds}
-
-
-def configs(rounds: int) -> Iterator[RunConfig]:
-    """Yield one config per method, for the deep network if there is one, else a GCN."""
-    network = DEEP if DEEP["model"] in MODELS.names() else {"model": "gcn", "hidden": 512}
+    store, begun, made = Store(arguments.out), time.perf_counter(), list[str]()
+    settings = {"dataset": NAME, "rounds": arguments.rounds, "retrain_epochs": EPOCHS, **DEEP}
     for method in METHODS:
-        yield resolve({"dataset": DATASET, "method": method, "rounds": rounds, "retrain_epochs": EPOCHS, **network})
+        run = store.create(resolve({"method": method, **settings}))
+        made.append(run.name)
+        for seed in SEEDS:
+            _write(run, seed)
+    seconds = round(time.perf_counter() - begun, 1)
+    return {"store": str(arguments.out), "runs": made, "seeds": len(SEEDS), "seconds": seconds}
 
 
 def _write(run: Run, seed: int) -> None:
-    folder, config, sizes = run.seed(seed), run.config, DATASETS.get(DATASET).sizes
+    folder, config, sizes = run.seed(seed), run.config, DATASETS.get(NAME).sizes
     generator = np.random.default_rng([seed, *config.method.encode()])
     specs = tensor_specs(config, network_shape(config, sizes))
     weights = {spec.name: generator.normal(0, 0.1, spec.shape).astype(np.float32) for spec in specs}
     shapes = {spec.name: spec.shape for spec in specs if spec.prunable}
     masks = Masks(EdgeMask.full(config.edge_mask, sizes.edges), WeightMask.full(shapes))
+    magnitudes = {name: np.abs(weights[name]) for name in shapes}
     # Scores of an entry are correlated between rounds.
     usual = generator.normal(0, 0.02, masks.edges.keep.size)
     folder.make()
@@ -298,15 +283,11 @@ def _write(run: Run, seed: int) -> None:
         scores = usual[masks.edges.keep] + generator.normal(1, 0.01, masks.edges.kept) if number else None
         if scores is not None:
             edges = masks.edges.prune(scores, config.p_graph)
-            masks = Masks(edges, masks.weights.prune(_magnitudes(weights, masks.weights), config.p_weight))
+            masks = Masks(edges, masks.weights.prune(magnitudes, config.p_weight))
         _write_events(run, seed, number, generator)
         shown = scores if config.method == "ugs" else None
         folder.write_round(_record(config, number, masks, generator), masks, weights, shown)
     folder.write_status(Status(state="done", seed=seed))
-
-
-def _magnitudes(weights: Weights, mask: WeightMask) -> Mapping[str, NDArray[np.floating[Any]]]:
-    return {name: np.abs(weights[name]) for name in mask.keep}
 
 
 def _write_events(run: Run, seed: int, number: int, generator: np.random.Generator) -> None:

@@ -26,6 +26,7 @@ from glt.lottery.graph import graph_of
 from glt.presets import resolve
 from glt.store import Store, bundled_examples
 from tests.datasets.conftest import files_under, refused
+from tests.lottery.conftest import Watcher
 
 FOLDERS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed"}
 
@@ -58,20 +59,10 @@ def rounds_on(graph: Graph, folder: Path) -> dict[str, bytes]:
     seed_run = Store(folder).create(config).seed(0)
     with pytest.MonkeyPatch.context() as patch, seed_run.lock():
         patch.setattr(lottery, "load_graph", lambda name: graph)
-        lottery.find_tickets(seed_run, Nobody())
+        lottery.find_tickets(seed_run, Watcher())
     found = {path.name: path.read_bytes() for path in seed_run.path.glob("*.safetensors")}
     assert {"round-01.safetensors", "weights-01.safetensors"} <= set(found)
     return found
-
-
-class Nobody:
-    """An observer who never stops a run."""
-
-    def on_progress(self, progress: object) -> None:
-        pass
-
-    def should_stop(self) -> bool:
-        return False
 
 
 def test_former_hashes_are_those_of_the_same_graph_with_the_labels_of_then() -> None:

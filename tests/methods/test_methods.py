@@ -18,9 +18,10 @@ from glt.lottery.lottery import find_tickets
 from glt.methods import admm
 from glt.methods.admm import ADMM, ADMMOptions, SolvedEdges, largest, solve_edges, support
 from glt.presets import PRESETS, all_options, resolve
-from glt.store import Progress, Run, Status, Store, run_name
+from glt.store import Run, Status, Store, run_name
 from glt.store.paths import EXAMPLES
 from glt.training.problem import Problem
+from tests.lottery.conftest import Watcher
 
 EXAMPLE = "cora-node-gcn-admm-0913104b"
 KEPT = 3
@@ -182,16 +183,6 @@ def test_notes_in_words() -> None:
 SMALL = {"hidden": 8, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
 
 
-class Nobody:
-    """An observer that wants nothing."""
-
-    def on_progress(self, progress: Progress) -> None:
-        """Take no note."""
-
-    def should_stop(self) -> bool:
-        return False
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
@@ -201,7 +192,7 @@ def computed(store: Store, config: RunConfig, seeds: tuple[int, ...] = (0, 1)) -
     run = store.create(config)
     for seed in seeds:
         with run.seed(seed).lock():
-            find_tickets(run.seed(seed), Nobody())
+            find_tickets(run.seed(seed), Watcher())
     return run
 
 

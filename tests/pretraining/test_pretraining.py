@@ -31,6 +31,7 @@ from glt.seeds import stream
 from glt.store import Pretraining, SeedRun, Store, run_name
 from glt.training.problem import Problem
 from glt.training.tasks import message_graph
+from tests.lottery.conftest import Watcher
 
 SHARE = 0.2
 
@@ -241,13 +242,6 @@ def test_a_loss_that_is_no_number_is_one_sentence(monkeypatch: pytest.MonkeyPatc
 TINY = {"hidden": 4, "rounds": 1, "epochs": 2, "retrain_epochs": 2}
 
 
-class Quiet:
-    def on_progress(self, progress: object) -> None: ...
-
-    def should_stop(self) -> bool:
-        return False
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
@@ -272,25 +266,22 @@ def seed_from(store: Store, pretraining: Pretraining, seed: int, **settings: Any
     return seed_run
 
 
-def test_theta0_is_the_pretrained_first_layer_and_the_seeds_own_rest(store: Store, cora: Graph) -> None:
+@pytest.mark.parametrize(
+    "settings", [{}, {"model": "gin"}, {"model": "gat", "gat_heads": 2, "hidden": 2}], ids=["gcn", "gin", "gat"]
+)
+def test_theta0_is_the_pretrained_first_layer_and_the_seeds_own_rest(
+    store: Store, cora: Graph, settings: dict[str, Any]
+) -> None:
     pretraining = pretrained(store, (0, 3))
-    seed_run = seed_from(store, pretraining, 3)
-    find_tickets(seed_run, Quiet())
+    seed_run = seed_from(store, pretraining, 3, **settings)
+    assert first_layer_width(seed_run.config) == 4
+    find_tickets(seed_run, Watcher())
     theta0, own = seed_run.theta0(), Problem(seed_run.config, cora).initial_weights(3)
     assert not np.array_equal(theta0[FIRST_LAYER], own[FIRST_LAYER])
     assert set(theta0) == set(own)
     for name, value in {**own, FIRST_LAYER: pretraining.seed(3).first_layer().weight}.items():
         np.testing.assert_array_equal(theta0[name], value)
     assert len(seed_run.rounds()) == 2
-
-
-@pytest.mark.parametrize(("model", "settings"), [("gin", {}), ("gat", {"gat_heads": 2, "hidden": 2})])
-def test_other_networks_take_it_where_the_width_fits(store: Store, model: str, settings: dict[str, Any]) -> None:
-    pretraining = pretrained(store)
-    seed_run = seed_from(store, pretraining, 0, model=model, **settings)
-    assert first_layer_width(seed_run.config) == 4
-    find_tickets(seed_run, Quiet())
-    np.testing.assert_array_equal(seed_run.theta0()[FIRST_LAYER], pretraining.seed(0).first_layer().weight)
 
 
 def test_a_seed_takes_its_own_pretraining_else_the_first(store: Store) -> None:
@@ -326,7 +317,7 @@ def test_a_changed_pretraining_and_another_graph_are_refused(store: Store) -> No
         record_environment(seed_run, Settings(), "a" * 64, source_of(seed_run))
     written.write_first_layer(layer.weight, {**about, "graph": "b" * 64})
     with pytest.raises(DataError, match="pre-trained on a different graph"):
-        find_tickets(seed_from(store, pretraining, 0, epochs=3), Quiet())
+        find_tickets(seed_from(store, pretraining, 0, epochs=3), Watcher())
 
 
 @pytest.mark.parametrize(

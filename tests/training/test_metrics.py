@@ -57,14 +57,11 @@ def test_hits_are_the_positives_above_the_fiftieth_negative() -> None:
     assert HITS_AT == _evaluator("linkproppred", "ogbl-collab").K
 
 
-def test_what_ogb_refuses_is_one_sentence() -> None:
+@pytest.mark.usefixtures("benchmark_sets")
+def test_a_data_set_names_its_evaluator_and_what_ogb_refuses_is_one_sentence() -> None:
+    assert [evaluator_of(name) for name in ("ogbn-arxiv", "cora", "unknown")] == ["ogbn-arxiv", "", ""]
     with pytest.raises(DataError, match="evaluator of ogbn-proteins cannot score this run: Number of tasks"):
         node_score("ogbn-proteins", np.ones((2, 3), dtype=np.int64), np.ones((2, 3)))
-
-
-@pytest.mark.usefixtures("benchmark_sets")
-def test_a_data_set_names_its_evaluator() -> None:
-    assert [evaluator_of(name) for name in ("ogbn-arxiv", "cora", "unknown")] == ["ogbn-arxiv", "", ""]
 
 
 SCRIPT = """
@@ -85,13 +82,10 @@ def printed(code: str, path: str = "") -> list[str]:
     return told.stdout.split()
 
 
-def test_a_score_asks_nobody_for_news_and_loads_no_graph_library(tmp_path: Path) -> None:
+def test_a_score_asks_nobody_for_news_and_loads_no_graph_library_and_nothing_else_loads_ogb(tmp_path: Path) -> None:
     """The module with which ogb asks is at hand, and must not be used."""
     (tmp_path / "outdated.py").write_text("def check_outdated(*about):\n    return False, about\n")
     assert printed(SCRIPT, str(tmp_path)) == ["1", "False", "False", "False"]
-
-
-def test_nothing_but_a_score_loads_ogb() -> None:
     parts = "glt.cli.main, glt.presets, glt.training.tasks.node, glt.training.tasks.link"
     assert printed(f"import sys, {parts}; print('ogb' in sys.modules)") == ["False"]
 
