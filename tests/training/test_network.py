@@ -237,7 +237,7 @@ def test_the_first_step_of_a_stage_finds_the_product_that_later_ones_find(monkey
     problem = Problem(resolve(SMALL), load_graph("cora"))
     network = network_of(problem, soft=True)
     passes = on_fields(network)
-    monkeypatch.setattr(passes._trained.features._rows, "product", None)
+    monkeypatch.setattr(passes._trained.features._rows, "tensor", None)
     one_epoch(passes, network)
     passes.evaluate()
     one_epoch(passes, network)
