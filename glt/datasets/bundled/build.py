@@ -71,11 +71,6 @@ def cora_of(papers: pd.DataFrame, citations: pd.DataFrame, order: Mapping[str, A
     )
 
 
-def from_planetoid(root: Path, name: str) -> Graph:
-    """Return Citeseer or PubMed from Planetoid's raw files; raises DataError for other files."""
-    return read_planetoid(root, PLANETOID[name], name, CLASS_NAMES[name])
-
-
 def main() -> None:
     """Write the graph named on the command line."""
     parser = argparse.ArgumentParser(description="Build a bundled graph.")
@@ -90,7 +85,8 @@ def main() -> None:
         order = json.loads(arguments.order.read_text(encoding="utf-8"))
         graph = cora_of(*read_wheel(arguments.wheel), order)
     else:
-        graph = from_planetoid(arguments.root, arguments.name)
+        name = arguments.name
+        graph = read_planetoid(arguments.root, PLANETOID[name], name, CLASS_NAMES[name])
     write_graph(BUNDLED / f"{arguments.name}.npz", graph)
 
 
