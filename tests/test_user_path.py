@@ -19,7 +19,6 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.measures import cache
 from app.command import main
-from app.data.runs import store_root
 from app.main import PAGES
 from app.tour import ended_file
 from app.views.run_detail import short
@@ -29,7 +28,7 @@ from glt.errors import ConfigError, DataError
 from glt.presets import resolve
 from glt.store import Run, Store
 from glt.store.paths import EXAMPLES
-from glt.user_path import cache_folder, data_root, state_folder, user_path
+from glt.user_path import cache_folder, data_root, default_store, state_folder, user_path
 from tests.app.conftest import make_run as make_run  # noqa: PLC0414 - the app's fixtures
 from tests.app.conftest import open_page as open_page  # noqa: PLC0414
 from tests.app.conftest import store as store  # noqa: PLC0414
@@ -77,7 +76,7 @@ def test_a_store_in_the_home_folder(home: Path, monkeypatch: pytest.MonkeyPatch,
 def test_every_variable_that_is_a_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("GLT_STORE", "GLT_CACHE", "GLT_DATA", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(variable, f"~/{variable}")
-    assert store_root() == home / "GLT_STORE"
+    assert default_store() == home / "GLT_STORE"
     assert cache_folder() == home / "GLT_CACHE"
     assert data_root() == home / "GLT_DATA"
     assert ended_file().is_relative_to(home / "XDG_STATE_HOME")
