@@ -110,14 +110,14 @@ def test_a_bad_table_is_named_with_what_is_wrong(
     assert "replace it with the published file" in message
 
 
-@pytest.mark.parametrize(
-    ("file", "width"), [("raw/edge", 3), ("raw/node-feat", 127), ("raw/node-feat", 129), ("raw/node-label", 2)]
-)
-def test_a_table_of_another_width_is_refused(copied: Copy, file: str, width: int) -> None:
-    path = copied("ogbn-arxiv") / f"{file}.csv.gz"
-    rows = [(line.split(",") * 3)[:width] for line in lines_of(path)]
-    write_lines(path, [",".join(row) for row in rows])
-    assert f"{path} has {width} columns" in refusal("ogbn-arxiv")
+def test_a_table_of_another_width_is_refused(copied: Copy) -> None:
+    folder = copied("ogbn-arxiv")
+    for file, width in (("raw/node-label", 2), ("raw/node-feat", 127), ("raw/node-feat", 129), ("raw/edge", 3)):
+        path = folder / f"{file}.csv.gz"
+        before = lines_of(path)
+        write_lines(path, [",".join((line.split(",") * 3)[:width]) for line in before])
+        assert f"{path} has {width} columns" in refusal("ogbn-arxiv")
+        write_lines(path, before)
 
 
 @pytest.mark.parametrize("content", [b"", b"not packed", None], ids=["empty", "not packed", "cut short"])
@@ -128,11 +128,11 @@ def test_a_damaged_file_is_named(copied: Copy, file: str, content: bytes | None)
     assert refusal("ogbn-arxiv").startswith(str(path))
 
 
-@pytest.mark.parametrize("lines", [[], ["", ""]], ids=["nothing", "empty rows"])
-def test_an_empty_part_of_the_split_is_refused(copied: Copy, lines: list[str]) -> None:
+def test_an_empty_part_of_the_split_is_refused(copied: Copy) -> None:
     path = copied("ogbn-arxiv") / "split/time/valid.csv.gz"
-    write_lines(path, lines)
-    assert refusal("ogbn-arxiv").startswith(f"{path} is empty: ")
+    for lines in ([], ["", ""]):
+        write_lines(path, lines)
+        assert refusal("ogbn-arxiv").startswith(f"{path} is empty: ")
 
 
 def test_whole_numbers_with_a_point_are_whole(copied: Copy) -> None:
@@ -173,9 +173,6 @@ def test_species_under_their_other_name_are_read_and_not_renamed(copied: Copy) -
     before = files_under(folder)
     assert DATASETS.get("ogbn-proteins").load().content_hash == expected
     assert files_under(folder) == before
-
-
-Copy = Callable[[str], Path]
 
 
 def numbers(content: Any) -> bytes:
