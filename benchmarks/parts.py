@@ -28,11 +28,6 @@ class Part:
         return None if chosen is None else (*chosen, "--json")
 
 
-def _epochs(*words: str) -> Words:
-    return ("epochs", *words)
-
-
-ALL_MODELS = ("gcn", "gin", "gat", "resgcn")
 DAY = 86_400
 
 PARTS = (
@@ -45,21 +40,21 @@ PARTS = (
     ),
     Part(
         "epochs",
-        _epochs("--subjects", "cora", "citeseer", "--seconds", "3"),
-        quick=_epochs("--subjects", "cora", "--models", "gcn", "gat", "--seconds", "3"),
-        full=_epochs("--subjects", "cora", "citeseer", "--seconds", "20"),
+        ("epochs", "--subjects", "cora", "citeseer", "--seconds", "3"),
+        quick=("epochs", "--subjects", "cora", "--models", "gcn", "gat", "--seconds", "3"),
+        full=("epochs", "--subjects", "cora", "citeseer", "--seconds", "20"),
         seconds=1800,
     ),
     Part(
         "epochs of pubmed",
-        _epochs("--subjects", "pubmed", "--models", "gcn", "gin", "--seconds", "4"),
-        full=_epochs("--subjects", "pubmed", "--seconds", "60"),
+        ("epochs", "--subjects", "pubmed", "--models", "gcn", "gin", "--seconds", "4"),
+        full=("epochs", "--subjects", "pubmed", "--seconds", "60"),
         seconds=7200,
     ),
     Part(
         "epochs of arxiv",
-        _epochs("--subjects", "arxiv", "--models", "gcn", "--seconds", "4"),
-        full=_epochs("--subjects", "arxiv", "--seconds", "60"),
+        ("epochs", "--subjects", "arxiv", "--models", "gcn", "--seconds", "4"),
+        full=("epochs", "--subjects", "arxiv", "--seconds", "60"),
         seconds=7200,
     ),
     Part(

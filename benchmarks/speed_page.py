@@ -25,14 +25,6 @@ class Aim:
     unit: Unit = "CPU s"
     at_least: bool = False
 
-    def measured(self, report: Report) -> Measured | None:
-        """Return the measurement to compare with the limit; None if there is none."""
-        return report.by_name().get(self.name)
-
-    def is_reached(self, result: Measured) -> bool:
-        """Return whether a result keeps the limit."""
-        return result.value >= self.limit if self.at_least else result.value <= self.limit
-
 
 def _floor(subject: str, label: str) -> Aim:
     words = f"{label}, GCN of 512: search epoch over the floor of the rows it needs"
@@ -166,18 +158,16 @@ def _machine(report: Report) -> str:
 
 
 def _aims(report: Report) -> str:
-    rows = [_aim(aim, aim.measured(report)) for aim in AIMS]
+    known, rows = report.by_name(), list[list[str]]()
+    for aim in AIMS:
+        found, reached = known.get(aim.name), "not measured"
+        limit = value_words(single(aim.name, aim.limit, aim.unit), aim.limit)
+        if found is not None:
+            reached = "yes" if (found.value >= aim.limit if aim.at_least else found.value <= aim.limit) else "no"
+        rows.append([aim.words, f"{'at least' if aim.at_least else 'at most'} {limit}", _with_range(found), reached])
     missed = [row[0] for row in rows if row[3] == "no"]
     told = f"Not reached: {'; '.join(missed)}." if missed else ""
     return _section("Aims", told, table(["aim", "limit", "measured", "reached"], rows))
-
-
-def _aim(aim: Aim, found: Measured | None) -> list[str]:
-    limit = single(aim.name, aim.limit, aim.unit)
-    told = f"{'at least' if aim.at_least else 'at most'} {value_words(limit, aim.limit)}"
-    if found is None:
-        return [aim.words, told, MISSING, "not measured"]
-    return [aim.words, told, _with_range(found), "yes" if aim.is_reached(found) else "no"]
 
 
 def _epochs(report: Report) -> str:
