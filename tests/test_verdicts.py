@@ -10,6 +10,7 @@ from scipy import stats
 
 from glt import verdicts
 from glt.errors import ConfigError
+from glt.store import bundled_examples
 
 # In points: mean 0, sum of squares 0.10, so the standard deviation is sqrt(0.025) and the standard error sqrt(0.005).
 BY_HAND = [-0.002, 0.001, -0.001, 0.002, 0.0]
@@ -132,9 +133,7 @@ def test_an_open_round_says_about_how_many_seeds_it_needs() -> None:
 
 
 def test_one_seed_no_spread_and_no_number_give_no_verdict() -> None:
-    # Differences that are equal but for the last bit have no spread either.
-    last_bit = [0.813 - 0.812 - 0.001, 0.823 - 0.822 - 0.001, 0.801 - 0.800 - 0.001]
-    one, same, none, two = verdicts.judge([[0.01], last_bit, [math.nan], [0.01, math.nan, 0.02]])
+    one, same, none, two = verdicts.judge([[0.01], [0.0, 0.0, 0.0], [math.nan], [0.01, math.nan, 0.02]])
     assert [each.word for each in (one, same, none)] == ["no verdict"] * 3
     assert one.sentence() == "One seed: no verdict."
     assert none.sentence() == "No seed: no verdict."
@@ -186,3 +185,21 @@ def test_the_chance_of_any_wrong_ticket_in_a_family_is_5_percent_at_the_margin(d
         assert rate <= 0.069
         if not dependence:
             assert rate == pytest.approx(0.049, abs=0.019)
+
+
+def test_differences_equal_but_for_the_last_bit_have_no_spread() -> None:
+    (verdict,) = verdicts.judge([[0.813 - 0.812, 0.823 - 0.822, 0.801 - 0.800]])
+    assert verdict.word == "no verdict"
+
+
+def test_the_bundled_cora_rounds_1_to_4_are_open() -> None:
+    (run,) = [run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72"]
+    scores = {seed: {record.round: record.test for record in run.seed(seed).rounds()} for seed in run.seeds()}
+    dense = {seed: rounds[0] for seed, rounds in scores.items()}
+    paired = [
+        verdicts.paired_differences({seed: rounds[k] for seed, rounds in scores.items()}, dense) for k in range(1, 5)
+    ]
+    judged = verdicts.judge([each.differences for each in paired])
+    assert [verdict.word for verdict in judged] == ["open"] * 4
+    assert [round(100 * verdict.mean, 2) for verdict in judged] == [-0.30, -0.32, -0.18, -0.72]
+    assert [round(100 * (verdict.high - verdict.mean), 2) for verdict in judged] == [0.87, 0.75, 1.13, 1.19]

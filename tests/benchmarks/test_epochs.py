@@ -145,6 +145,13 @@ def test_the_loader_reads_what_was_written(root: Path, papers: Papers) -> None:
     assert "synthetic" in (root / "ogbn_arxiv" / "README.txt").read_text()
 
 
+def test_features_are_class_means_and_noise_of_the_recipe() -> None:
+    features = synthetic_features(np.repeat([0, 1], 4000), np.random.default_rng(1))
+    assert features.shape == (8000, 128)
+    assert features[:4000].std(axis=0).mean() == pytest.approx(0.35, abs=0.005)
+    assert features.reshape(2, 4000, 128).mean(axis=1).std() == pytest.approx(0.12, abs=0.02)
+
+
 def test_equal_seeds_write_equal_bytes(tmp_path: Path, papers: Papers) -> None:
     for name in ("one", "other"):
         write_layout(tmp_path / name, papers, np.random.default_rng(3))

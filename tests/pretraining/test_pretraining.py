@@ -113,6 +113,14 @@ def test_every_pair_without_an_edge_can_be_added() -> None:
     assert set(map(tuple, added.T.tolist())) == {(i, j) for i in range(6) for j in range(i + 1, 6)} - {*edges}
 
 
+def test_new_pairs_are_drawn_evenly() -> None:
+    graph = make_graph(4, [(0, 1), (2, 3)])
+    drawn = [tuple(new_edges(graph, 1, stream(seed, 0, "view"))[:, 0].tolist()) for seed in range(400)]
+    assert {pair: drawn.count(pair) > 60 for pair in set(drawn)} == dict.fromkeys(
+        [(0, 2), (0, 3), (1, 2), (1, 3)], True
+    )
+
+
 def full(nodes: int) -> Graph:
     return make_graph(nodes, [(i, j) for i in range(nodes) for j in range(i + 1, nodes)])
 

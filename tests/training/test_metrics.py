@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import subprocess
@@ -62,6 +63,10 @@ def test_a_data_set_names_its_evaluator_and_what_ogb_refuses_is_one_sentence() -
     assert [evaluator_of(name) for name in ("ogbn-arxiv", "cora", "unknown")] == ["ogbn-arxiv", "", ""]
     with pytest.raises(DataError, match="evaluator of ogbn-proteins cannot score this run: Number of tasks"):
         node_score("ogbn-proteins", np.ones((2, 3), dtype=np.int64), np.ones((2, 3)))
+    for kind, name in (("nodeproppred", "ogbn-proteins"), ("linkproppred", "ogbl-collab")):
+        source = inspect.getsourcefile(_evaluator(kind, name).eval)
+        assert source is not None
+        assert Path(source).parts[-3:] == ("ogb", kind, "evaluate.py")
 
 
 SCRIPT = """

@@ -128,6 +128,13 @@ def test_pruned_weights_stay_zero_under_momentum_and_decay_and_equal_seeds_give_
     assert all(np.array_equal(tensor, again.last_tensors[name]) for name, tensor in result.last_tensors.items())
 
 
+def test_soft_masks_start_within_the_noise(problem: Problem) -> None:
+    masks = pruned(problem)
+    soft = SoftMasks.around_one(masks, 1e-5, stream(0, 1, "start"), "cpu")
+    assert soft.edges.numel() == masks.edges.kept
+    assert 0 < float((soft.edges.detach() - 1).abs().max()) <= 1.01e-5
+
+
 def test_best_epoch_is_the_first_strict_maximum_and_its_tensors_score_so(problem: Problem) -> None:
     seen: list[EpochResult] = []
     net = network(problem, pruned(problem), soft=False)
