@@ -6,11 +6,9 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from analysis.cli.main import chosen_score, find_runs, named_apart, score_options
 from glt.cli import options
-from glt.cli.main import Args, Verb
+from glt.cli.main import Args, verb
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,9 +35,7 @@ CAPTION = (
 GROUPED = " A group takes every seed once, with its mean over the runs; seeds: how many different ones there are."
 
 
-@click.command(
-    "compare", cls=Verb, examples=("compare RUN RUN", "compare RUN examples/NAME --at graph --margin 1 --json")
-)
+@verb("compare", "compare RUN RUN", "compare RUN examples/NAME --at graph --margin 1 --json")
 @options.argument("runs", metavar="RUN RUN", type=options.RunName(), nargs=2, help=options.RUN_HELP)
 @options.store
 @options.option(
@@ -145,7 +141,7 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
     console.print(shown)
 
 
-@click.command("leaders", cls=Verb, examples=("leaders RUN RUN", "leaders RUN RUN --by hidden --rank dense --json"))
+@verb("leaders", "leaders RUN RUN", "leaders RUN RUN --by hidden --rank dense --json")
 @options.runs_argument
 @options.option("--by", metavar="FIELD", help="one row per value of this setting, each seed its mean over the runs")
 @options.option(

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from analysis.cli.main import chosen_score, engine_option, find_runs, score_options, write_out
 from glt.cli import options
-from glt.cli.main import Args, Verb
+from glt.cli.main import Args, verb
 from glt.cli.options import choice, flag, option
 from glt.errors import ConfigError, StoreError, quoted
 from glt.formats import as_typed
@@ -131,15 +131,12 @@ def chosen_figure(args: Args) -> FigureChoices:
 # Figure.
 
 
-@click.command(
+@verb(
     "figure",
-    cls=Verb,
-    examples=(
-        "figure accuracy RUN RUN --venue icml --out accuracy.pdf",
-        "figure accuracy,pareto,layers RUN RUN --panels 1x3 --columns 2 --out panels.pdf",
-        "figure subgraphs RUN --round 13 --sample ego --center 42 --out subgraph.svg",
-        "figure trend RUN --measure average_clustering --out trend.csv",
-    ),
+    "figure accuracy RUN RUN --venue icml --out accuracy.pdf",
+    "figure accuracy,pareto,layers RUN RUN --panels 1x3 --columns 2 --out panels.pdf",
+    "figure subgraphs RUN --round 13 --sample ego --center 42 --out subgraph.svg",
+    "figure trend RUN --measure average_clustering --out trend.csv",
 )
 @options.argument(
     "figure", metavar="NAME[,NAME...]", type=FigureNames(), help="one figure, or several as panels of a page"
@@ -187,14 +184,11 @@ def figure(args: Args) -> int:
 # Table.
 
 
-@click.command(
+@verb(
     "table",
-    cls=Verb,
-    examples=(
-        "table tickets RUN RUN --format latex",
-        "table measurements RUN --round 4 --round 13 --null --out measurements.csv --format csv",
-        "table trend RUN --measure reach --format json",
-    ),
+    "table tickets RUN RUN --format latex",
+    "table measurements RUN --round 4 --round 13 --null --out measurements.csv --format csv",
+    "table trend RUN --measure reach --format json",
 )
 @options.argument(
     "table", type=choice("table", "measurements", "trend", "tickets", "paper"), metavar="TABLE", help="which table"
@@ -301,7 +295,7 @@ _TABLES = {"measurements": _measurements, "trend": _trend, "tickets": _tickets, 
 # Bundle.
 
 
-@click.command("bundle", cls=Verb, examples=("bundle RUN RUN --out bundle.zip",))
+@verb("bundle", "bundle RUN RUN --out bundle.zip")
 @options.runs_argument
 @options.option("--out", type=options.FILE, required=True, metavar="FILE", help="zip to write")
 @figure_options

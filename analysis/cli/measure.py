@@ -12,7 +12,7 @@ import click
 
 from analysis.cli.main import engine_option
 from glt.cli import options
-from glt.cli.main import Args, Verb
+from glt.cli.main import Args, verb
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,11 +43,7 @@ def _explain(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
     ctx.exit()
 
 
-@click.command(
-    "measure",
-    cls=Verb,
-    examples=("measure RUN --round 13", "measure RUN --round 13 --all --engine fast --json", "measure --explain"),
-)
+@verb("measure", "measure RUN --round 13", "measure RUN --round 13 --all --engine fast --json", "measure --explain")
 @options.round_argument
 @options.flag("--all", help="include measures that take a minute or more on 20,000 nodes")
 @engine_option
@@ -138,9 +134,7 @@ def _print_table(measured: MeasuredRound, title: str) -> None:
         )
 
 
-@click.command(
-    "betweenness", cls=Verb, examples=("betweenness RUN --round 13", "betweenness RUN --round 13 --sample 1024 --json")
-)
+@verb("betweenness", "betweenness RUN --round 13", "betweenness RUN --round 13 --sample 1024 --json")
 @options.round_argument
 @options.option(
     "--sample",

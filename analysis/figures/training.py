@@ -70,7 +70,7 @@ def is_thinned(epochs: pd.DataFrame) -> bool:
 def _epochs(run: Run, choices: FigureChoices, label: str) -> pd.DataFrame:
     seed, number = shown_round(run, choices)
     about = {"run": run.reference, "label": label, "method": run.config.method, "seed": seed.seed, "round": number}
-    table = epochs_table(seed.event_file.epochs(number)[0])
+    table = epochs_table(seed.event_file.epochs(number))
     for place, (name, value) in enumerate(about.items()):
         table.insert(place, name, value)
     return table

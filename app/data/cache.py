@@ -209,4 +209,4 @@ def events_stamp(seed_run: SeedRun) -> tuple[str | int, ...]:
 @st.cache_resource(max_entries=32, show_spinner=False)
 def rounds_with_epochs(stamp: tuple[str | int, ...], _seed_run: SeedRun) -> list[int]:
     """Return the rounds of a file of epochs, in order; `stamp` is its `events_stamp`."""
-    return list(_seed_run.event_file.starts())
+    return _seed_run.event_file.rounds()

@@ -259,7 +259,7 @@ def _drawn(
     stamp: tuple[str | int, ...], number: int, metric: str, title: str, is_dark: bool, _seed_run: SeedRun
 ) -> _Drawn:
     """Return the training curve of a round, shared by all tabs."""
-    epochs, _ = _seed_run.event_file.epochs(number)
+    epochs = _seed_run.event_file.epochs(number)
     table = epochs_table(epochs)
     figure = screen.draw(training_curves(table, metric, HEIGHT), is_dark)
     sentence, numbers = alt_text.sentence(figure, title), alt_text.table(figure)

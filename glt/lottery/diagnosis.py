@@ -179,7 +179,7 @@ def derive(seed_run: SeedRun, whole: Graph, rounds: Sequence[int]) -> list[Diagn
 def readable_epochs(seed_run: SeedRun, number: int) -> Epochs | None:
     """Return a round's epochs, None if damaged or missing."""
     try:
-        epochs = seed_run.event_file.epochs(number)[0]
+        epochs = seed_run.event_file.epochs(number)
     except StoreError:
         return None
     return epochs if len(epochs) else None

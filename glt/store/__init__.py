@@ -3,7 +3,6 @@
 from glt.store.annotations import COLORS as COLORS
 from glt.store.annotations import Annotation as Annotation
 from glt.store.annotations import Annotations as Annotations
-from glt.store.events import NO_EPOCHS as NO_EPOCHS
 from glt.store.events import Epochs as Epochs
 from glt.store.events import EventFile as EventFile
 from glt.store.pretraining import FirstLayer as FirstLayer

@@ -65,17 +65,6 @@ class Epochs:
     def __len__(self) -> int:
         return self.epoch.size
 
-    def followed_by(self, later: Epochs) -> Epochs:
-        """Return these epochs followed by `later`."""
-        stages = tuple(dict.fromkeys((*self.stages, *later.stages)))
-        placed = np.array([stages.index(name) for name in later.stages], np.int32)
-        joined = (np.concatenate([getattr(part, name) for part in (self, later)]) for name in COLUMNS)
-        return Epochs(stages, np.concatenate([self.stage, placed[later.stage]]), *joined)
-
-
-COLUMNS = ("epoch", "loss", "val", "test")
-NO_EPOCHS = Epochs((), np.empty(0, np.int32), np.empty(0, np.int32), *(np.empty(0) for _ in range(3)))
-
 
 class EventFile:
     """A seed's file of events; it may grow, or be cut by a resume, between two reads."""
@@ -98,26 +87,25 @@ class EventFile:
         check_events(self.path, known, lines, end - sum(map(len, lines)) - len(lines))
         return parse_lines(self.path, lines, Event), end
 
-    def starts(self) -> dict[int, int]:
-        """Return the offset of the first line of each round that has any, in order."""
-        found: dict[int, int] = {}
+    def rounds(self) -> list[int]:
+        """Return the rounds that have any line, in order; lines between them are not read."""
+        found: list[int] = []
         with self._opened() as file:
             end = _end(file)
             start = 0
             while (number := _round_from(file, start, end)) != BEYOND:
-                found[number] = _line_from(file, start, end)
+                found.append(number)
                 places = range(start, end)
                 start += bisect_right(places, number, key=lambda place: _round_from(file, place, end))
         return found
 
-    def epochs(self, round: int, offset: int = 0) -> tuple[Epochs, int]:
-        """Return the epochs of a round, from byte `offset` if known, and the next offset."""
+    def epochs(self, round: int) -> Epochs:
+        """Return the epochs of a round; lines of other rounds are not read."""
         known = checksums_in(self.path.parent)[round : round + 1]
         with self._opened() as file:
             end = _end(file)
-            if not offset:
-                offset = bisect_left(range(end), round, key=lambda place: _round_from(file, place, end))
-                offset = _line_from(file, offset, end)
+            offset = bisect_left(range(end), round, key=lambda place: _round_from(file, place, end))
+            offset = _line_from(file, offset, end)
             places = range(offset, end)
             stop = offset + bisect_right(places, round, key=lambda place: _round_from(file, place, end))
             stop = _line_from(file, stop, end)
@@ -127,7 +115,7 @@ class EventFile:
                 file.seek(written.start)
                 check_epochs(self.path, written, file.read(written.end - written.start))
         rows = [row for row in self._parsed(content, offset) if row.round == round]
-        return _columns(rows), stop
+        return _columns(rows)
 
     def _parsed(self, content: bytes, offset: int) -> list[_Line]:
         try:

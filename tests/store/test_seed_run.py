@@ -274,8 +274,8 @@ def written(path: Path, events: list[Event]) -> EventFile:
     return EventFile(path)
 
 
-def told(file: EventFile, number: int, offset: int = 0) -> list[Event]:
-    found, _ = file.epochs(number, offset)
+def told(file: EventFile, number: int) -> list[Event]:
+    found = file.epochs(number)
     columns = zip(found.stage, found.epoch, found.loss, found.val, found.test, strict=True)
     return [
         Event(
@@ -299,10 +299,9 @@ def test_the_epochs_of_every_round_are_found(
     events = events_of(lengths)
     file = written(path, events)
     assert parse_lines(path, whole_lines(path)[0], Event) == events
-    assert list(file.starts()) == list(range(len(lengths)))
+    assert file.rounds() == list(range(len(lengths)))
     for number in range(len(lengths) + 1):
         assert told(file, number) == [event for event in events if event.round == number]
-        assert told(file, number, file.starts().get(number, 0)) == told(file, number)
     assert file.end() == path.stat().st_size
 
 
@@ -310,33 +309,28 @@ def test_events_with_missing_rounds_and_long_lines(tmp_path: Path) -> None:
     events = [event for event in events_of([(3, 2)] * 9) if event.round in (2, 3, 8)]
     events[-1] = events[-1].model_copy(update={"loss": None})
     file = written(tmp_path / "events.jsonl", events)
-    assert list(file.starts()) == [2, 3, 8]
+    assert file.rounds() == [2, 3, 8]
     assert told(file, 8) == events[-5:]
     assert told(file, 5) == told(file, 0) == told(file, 9) == []
     # Lines longer than a block are read whole.
     long = [event.model_copy(update={"stage": event.stage * 300}) for event in events]
     file = written(tmp_path / "events.jsonl", long)
-    assert list(file.starts()) == [2, 3, 8]
+    assert file.rounds() == [2, 3, 8]
     assert told(file, 3) == long[5:10]
     for content in (b"", b'{"round":0,"st'):
         file.path.write_bytes(content)
-        assert (file.starts(), file.end(), told(file, 0)) == ({}, 0, [])
+        assert (file.rounds(), file.end(), told(file, 0)) == ([], 0, [])
     file.path.unlink()
-    assert (file.starts(), told(file, 0)) == ({}, [])
+    assert (file.rounds(), told(file, 0)) == ([], [])
 
 
-def test_reading_continues_at_an_offset(tmp_path: Path) -> None:
+def test_an_unfinished_line_is_not_read(tmp_path: Path) -> None:
     events = events_of([(4, 3)])
     file = written(tmp_path / "events.jsonl", events[:5])
-    first, offset = file.epochs(0)
     with file.path.open("a") as lines:
         lines.write(canonical_json(events[5].model_dump(mode="json")) + '\n{"epoch":1')
-    second, end = file.epochs(0, offset)
-    joined = first.followed_by(second)
-    assert [joined.stages[stage] for stage in joined.stage] == [event.stage for event in events[:6]]
-    assert joined.val.tolist() == [event.val for event in events[:6]]
-    assert end == file.end() < file.path.stat().st_size
-    assert len(file.epochs(0, end)[0]) == 0
+    assert told(file, 0) == events[:6]
+    assert file.end() < file.path.stat().st_size
 
 
 def test_a_damaged_line_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
@@ -346,4 +340,4 @@ def test_a_damaged_line_is_named_by_its_number_in_the_file(tmp_path: Path) -> No
         path.write_bytes(b"\n".join([*lines[:6], damage, *lines[7:]]))
         with pytest.raises(StoreError, match=r"events\.jsonl is damaged in line 7"):
             EventFile(path).epochs(1)
-        assert len(EventFile(path).epochs(2)[0]) == 2
+        assert len(EventFile(path).epochs(2)) == 2

@@ -10,7 +10,7 @@ import pytest
 from analysis.drawing import screen
 from analysis.figures.training import MOST_DRAWN, drawn_places, is_thinned, pretraining_curves, training_curves
 from analysis.tables.rounds import epochs_table
-from glt.store import NO_EPOCHS, Epoch, Epochs
+from glt.store import Epoch, Epochs
 
 
 def epochs(*stages: tuple[str, int], seed: int = 0) -> Epochs:
@@ -29,12 +29,14 @@ def test_the_table_has_a_row_an_epoch_and_stages_one_after_the_other() -> None:
     assert table["epoch"].tolist() == [1, 2, 3, 1, 2]
     assert table["at"].tolist() == [1, 2, 3, 4, 5]
     assert table["val"].tolist() == given.val.tolist()
-    assert epochs_table(NO_EPOCHS).empty
+    assert epochs_table(Epochs((), *(np.empty(0, np.int32) for _ in range(5)))).empty
 
 
 def test_a_repeated_epoch_appears_once_with_its_later_values() -> None:
     first, again = epochs(("search", 4)), epochs(("search", 3), seed=1)
-    table = epochs_table(first.followed_by(again))
+    columns = ("stage", "epoch", "loss", "val", "test")
+    joined = (np.concatenate([getattr(first, name), getattr(again, name)]) for name in columns)
+    table = epochs_table(Epochs(first.stages, *joined))
     assert sorted(table["epoch"]) == [1, 2, 3, 4]
     assert table.set_index("epoch")["test"].to_dict() == {
         **dict(zip([1, 2, 3], again.test, strict=True)),
