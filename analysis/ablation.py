@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis import palette
 from analysis.figures.curves import Window, score_window, x_values
 from analysis.labels import setting_words, settings_of, value_order
+from analysis.palette import Style
 from analysis.runs import runs_with_rounds
-from analysis.style import palette
-from analysis.style.palette import Style
 from analysis.tables.curves import XAxis
 from glt.config import RunConfig
 from glt.errors import ConfigError

@@ -16,8 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.labels import SHARES, SUBJECT, dataset_label, setting_words, settings_of, task_label, value_order
+from analysis.palette import label
 from analysis.statistics import significances
-from analysis.style.palette import label
 from analysis.tables.captions import check_shared_data
 from analysis.tables.curves import INTERVAL, Score, mean_and_interval
 from glt.config import RunConfig

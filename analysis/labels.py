@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis.style import palette
+from analysis import palette
 from glt.config import RunConfig
 from glt.datasets import DATASETS
 from glt.formats import inside

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from analysis.style.palette import Style
+from analysis.palette import Style
 
 Audience = Literal["both", "screen", "paper"]
 Dash = Literal["solid", "dash", "dot", "dashdot", "short"]

@@ -26,7 +26,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from analysis.drawing import description as d
 from analysis.drawing import labels
 from analysis.drawing.legend import TITLE, Keys, by_row, plain, wrap_labels, wrapped
-from analysis.style.palette import Style
+from analysis.palette import Style
 from glt import formats
 
 # Points of paper for a pixel of the screen: of marks, of lines.

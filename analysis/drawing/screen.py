@@ -11,10 +11,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from analysis import palette
 from analysis.drawing import description as d
 from analysis.drawing import labels
-from analysis.style import palette
-from analysis.style.palette import Style, escape, ink, template
+from analysis.palette import Style, escape, ink, template
 
 # Pixels: room above for two rows of legend, for one and for none; under the axis; beside the last panel.
 TWO_ROWS, ONE_ROW, NO_ROW, FOOT, RIGHT = 92, 64, 24, 60, 24

@@ -10,10 +10,10 @@ from typing import Any
 
 import matplotlib as mpl
 
+from analysis import palette
 from analysis.drawing.description import Dash, Description, Panel
 from analysis.drawing.paper import color_of
 from analysis.drawing.venues import Font, Venue
-from analysis.style import palette
 from glt.errors import ConfigError, unknown_name
 from glt.methods import METHODS
 

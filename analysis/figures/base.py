@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.drawing.description import DASHES, EVEN, Dash, Description, Key
 from analysis.drawing.venues import Font, Venue, venue_page
-from analysis.style.palette import MOST, Style, crowd_styles, painted, style
+from analysis.palette import MOST, Style, crowd_styles, painted, style
 from analysis.subgraphs.samplers import Sample
 from analysis.tables.captions import caption
 from analysis.tables.curves import Score, XAxis

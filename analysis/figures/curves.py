@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from analysis import published
+from analysis import palette, published
 from analysis.drawing.description import (
     EVEN,
     LARGEST,
@@ -30,9 +30,8 @@ from analysis.drawing.description import (
 )
 from analysis.drawing.labels import log_ticks
 from analysis.figures.base import RunLooks
+from analysis.palette import MOST, crowd_styles, escape
 from analysis.statistics import seeds_words
-from analysis.style import palette
-from analysis.style.palette import MOST, crowd_styles, escape
 from analysis.tables.captions import check_shared_data, shared_metric
 from analysis.tables.curves import Score, XAxis, dense_table
 from glt import formats, verdicts

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis import palette
 from analysis.drawing.description import Axis, Dash, Description, Key, Line, Panel
 from analysis.drawing.labels import log_ticks
 from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks, shown_round
 from analysis.labels import dataset_label
+from analysis.palette import escape
 from analysis.runs import shared_graph
-from analysis.style import palette
-from analysis.style.palette import escape
 from analysis.tables.structure import degree_table
 from glt import formats
 from glt.datasets.graph import IntArray

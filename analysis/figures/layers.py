@@ -8,10 +8,10 @@ from itertools import count
 import numpy as np
 import pandas as pd
 
+from analysis import palette
 from analysis.drawing.description import DASHES, Axis, Band, Dash, Description, Field, Grid, Key, Layer, Line, Panel
 from analysis.figures.base import FIGURES, Figure, FigureChoices
 from analysis.runs import runs_with_rounds
-from analysis.style import palette
 from analysis.tables.captions import averaged_over
 from analysis.tables.structure import layer_table
 from glt import formats

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis import palette
 from analysis.drawing.description import Axis, Description, Grid, Key, Layer, Marks, Panel, Ranges
 from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks, shown_round
 from analysis.labels import dataset_label, run_labels
+from analysis.palette import escape
 from analysis.removal.edges import no_classes
 from analysis.removal.groups import DRAWS, loss_table, outside
 from analysis.runs import shared_graph
-from analysis.style import palette
-from analysis.style.palette import escape
 from analysis.subgraphs.panel import class_names, has_classes
 from glt import formats
 from glt.errors import StoreError

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis import palette
 from analysis.drawing.description import EVEN, STAR, Description, Grid, Key, Layer, Line, Marks, Panel
 from analysis.figures.base import FIGURES, Figure, FigureChoices, rounds_caption
 from analysis.figures.curves import Curves, Window, baselines, points, round_text, score_window, ticket_key, x_values
+from analysis.palette import MOST_POINTS
 from analysis.runs import must_have_rows
-from analysis.style import palette
-from analysis.style.palette import MOST_POINTS
 from analysis.tables.curves import SUBJECT, Score, XAxis, curve_table, with_front
 from analysis.tables.rounds import rounds_table
 from glt import formats

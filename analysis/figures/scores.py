@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis import palette
 from analysis.drawing.description import (
     Axis,
     Band,
@@ -26,11 +27,10 @@ from analysis.drawing.description import (
 )
 from analysis.figures.base import FIGURES, Figure, FigureChoices, shown_round
 from analysis.labels import run_labels
+from analysis.palette import escape
 from analysis.removal.edges import Way, degrees, no_scores, removal_rounds
 from analysis.removal.scores import Decision, decisions_of, line_table, score_table
 from analysis.runs import shared_graph
-from analysis.style import palette
-from analysis.style.palette import escape
 from analysis.subgraphs.panel import node_name
 from glt import formats
 from glt.datasets import Graph

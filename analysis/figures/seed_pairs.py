@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis import palette
 from analysis.compare import SPARSITY, At
 from analysis.drawing.description import EVEN, Axis, Band, Description, Ink, Key, Label, Layer, Line, Marks, Panel, Rule
+from analysis.palette import escape
 from analysis.statistics import WORDS, seeds_words
-from analysis.style import palette
-from analysis.style.palette import escape
 from glt import formats
 
 HEIGHT = 420

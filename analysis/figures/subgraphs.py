@@ -10,8 +10,8 @@ import numpy as np
 from analysis.drawing.description import Axis, Description, Grid, Key, Layer, Marks, Panel, Segments
 from analysis.figures.base import FIGURES, Figure, FigureChoices, Use, shown_round
 from analysis.labels import dataset_label, run_labels
+from analysis.palette import escape
 from analysis.runs import shared_graph
-from analysis.style.palette import escape
 from analysis.subgraphs.html import SHAPES, class_color, class_shape
 from analysis.subgraphs.panel import BOTH, REMOVED, make_panel, original_panel, panel_table, take
 from analysis.subgraphs.panel import Panel as Part

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from analysis import palette
 from analysis.drawing.description import Description, Grid, Key, Label, Layer, Panel, Ranges
 from analysis.figures.base import CURVE, FIGURES, Figure, FigureChoices, rounds_caption
 from analysis.figures.curves import (
@@ -22,7 +23,6 @@ from analysis.figures.curves import (
 )
 from analysis.labels import dataset_label, model_label
 from analysis.runs import must_have_rows
-from analysis.style import palette
 from analysis.tables.curves import SUBJECT, XAxis, curve_table
 from analysis.tables.rounds import rounds_table
 from glt import formats

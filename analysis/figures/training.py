@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from analysis import palette
 from analysis.drawing.description import Axis, Description, Grid, Ink, Key, Layer, Line, Marks, Panel, Rule
 from analysis.figures.base import FIGURES, Figure, FigureChoices, shown_round
 from analysis.labels import metric_label, run_labels
-from analysis.style import palette
-from analysis.style.palette import escape
+from analysis.palette import escape
 from analysis.tables.rounds import epochs_table
 from glt import formats
 from glt.errors import StoreError

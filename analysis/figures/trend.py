@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from analysis import palette
 from analysis.drawing.description import Axis, Band, Description, Key, Layer, Line, Panel, Rule
 from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks
 from analysis.labels import dataset_label
 from analysis.measures import descriptions as wording
 from analysis.measures.tables import trend_table
+from analysis.palette import escape
 from analysis.runs import runs_with_rounds
 from analysis.statistics import seeds_words
-from analysis.style import palette
-from analysis.style.palette import escape
 from analysis.tables.captions import averaged_over
 from glt import formats
 from glt.store import Run

@@ -1,10 +1,9 @@
-"""The measured graph: nodes, undirected edges, labels and shared quantities; random graphs of equal density."""
+"""The measured graph: nodes, undirected edges, labels and shared quantities."""
 
 from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
@@ -14,8 +13,7 @@ from scipy.sparse import csr_array
 
 from analysis.measures.bfs import Distances, all_distances, sampled_distances
 from glt.datasets.graph import Graph, IntArray, networkx_graph
-from glt.errors import ConfigError
-from glt.masks import BoolArray, EdgeMask
+from glt.masks import BoolArray
 
 if TYPE_CHECKING:
     import igraph
@@ -161,38 +159,3 @@ class MeasuredGraph:
         for part in (self.edges, self.labels):
             digest.update(np.ascontiguousarray(part, dtype=np.int64).tobytes())
         return digest.hexdigest()
-
-
-# Random graphs of equal density: the reference for every measure of a pruned graph.
-
-DRAWS = 5
-
-
-def random_survivors(num_edges: int, kept: int, seed: int | Sequence[int]) -> BoolArray:
-    """Return [num_edges] survivors, exactly `kept` of them, drawn uniformly with `seed`.
-
-    Undirected edges are drawn, so both graphs have the same density. The paper's random pruning draws directed entries
-    and keeps an edge with either direction, which leaves more edges.
-
-    >>> int(random_survivors(10, 4, seed=0).sum())
-    4
-    """
-    if not 0 <= kept <= num_edges:
-        raise ConfigError(f"{kept} edges cannot be kept of {num_edges}: choose a number from 0 to {num_edges}.")
-    chosen = np.random.default_rng(seed).choice(num_edges, size=kept, replace=False)
-    survivors = np.zeros(num_edges, dtype=np.bool_)
-    survivors[chosen] = True
-    return survivors
-
-
-def random_twins(masks: Sequence[tuple[int, EdgeMask]], draws: int = DRAWS) -> list[EdgeMask]:
-    """Return at least `draws` random undirected masks, equally many for each (seed, mask) pair and as dense as it.
-
-    A draw depends only on the seed and the density of its pair.
-    """
-    rounds = range(-(-draws // len(masks))) if masks else ()
-    return [
-        EdgeMask("undirected", random_survivors(mask.num_edges, int(mask.either_way().sum()), [seed, draw]))
-        for draw in rounds
-        for seed, mask in masks
-    ]

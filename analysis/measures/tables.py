@@ -17,7 +17,8 @@ from analysis.labels import run_labels
 from analysis.measures.centrality import TIE, Betweenness, ranks_from_the_top, tie_groups
 from analysis.measures.compute import Engine, Numbers, count_unmeasured, is_mask_measured, measure_mask
 from analysis.measures.descriptions import COUNT_LABELS
-from analysis.measures.graph import DRAWS, MeasuredGraph, random_twins
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import DRAWS, random_twins
 from analysis.published import measured_alike
 from analysis.runs import shared_graph
 from analysis.statistics import deviation_of

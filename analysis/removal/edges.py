@@ -17,8 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from analysis import palette
 from analysis.labels import dataset_label
-from analysis.style import palette
 from glt import formats
 from glt.config import RunConfig
 from glt.datasets.graph import Graph, IntArray

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.measures.graph import random_survivors
+from analysis.measures.null_model import random_survivors
 from analysis.removal.edges import degrees
 from analysis.subgraphs.panel import class_names, has_classes
 from glt import formats

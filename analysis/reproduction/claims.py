@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from analysis import published, statistics
+from analysis import palette, published, statistics
 from analysis.reproduction.comparison import Comparison, per_seed
 from analysis.statistics import detectable_words, family_words, significances
-from analysis.style import palette
 from analysis.tables.curves import XAxis
 from glt import formats, verdicts
 from glt.registry import Registry

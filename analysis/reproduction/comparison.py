@@ -13,10 +13,9 @@ from typing import Literal
 
 import pandas as pd
 
-from analysis import published
+from analysis import palette, published
 from analysis.measures import descriptions
 from analysis.statistics import Agreement, Gap, agreements, deviation_of
-from analysis.style import palette
 from glt import formats
 from glt.reproduction import Setting
 from glt.store import Run

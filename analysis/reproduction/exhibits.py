@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from analysis import published
+from analysis import palette, published
 from analysis.reproduction.claims import (
     EXHIBITS,
     NO_VERDICT,
@@ -30,7 +30,6 @@ from analysis.reproduction.comparison import (
     compare_measurements,
     compare_scores,
 )
-from analysis.style import palette
 from glt import formats
 from glt.pretraining.config import PRETRAINING
 from glt.store import Run

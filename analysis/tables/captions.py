@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from analysis.labels import dataset_label, metric_label, model_label, task_label
-from analysis.style.palette import crowd_styles
+from analysis.palette import crowd_styles
 from analysis.tables.curves import Score, family_size
 from glt.errors import ConfigError
 from glt.store import MacConvention, Run

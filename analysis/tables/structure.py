@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from analysis import palette
 from analysis.labels import run_labels
 from analysis.measures.basic import degree_counts
-from analysis.measures.graph import MeasuredGraph, random_twins
-from analysis.style import palette
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import random_twins
 from analysis.tables.curves import mean_and_interval
 from glt.datasets import Graph
 from glt.masks import WeightMask

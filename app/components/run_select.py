@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
-from analysis import published
+from analysis import palette, published
 from analysis.figures.curves import MAC_NAMES
 from analysis.labels import (
     changed_settings,
@@ -24,7 +24,6 @@ from analysis.labels import (
     task_label,
     with_titles,
 )
-from analysis.style import palette
 from analysis.tables.curves import Score, XAxis
 from app.components import controls, frame, url_state
 from app.data.runs import ORDER, follows_another, opened, setting, state_of

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from analysis import palette
 from analysis.labels import settings_of, value_order
-from analysis.style import palette
 from glt import formats
 from glt.config import RunConfig, pretraining_of
 from glt.datasets import DATASETS

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis import palette
 from analysis.compare import (
     AT_WORDS,
     UNGROUPED,
@@ -37,7 +38,6 @@ from analysis.leaderboard import (
     leader_table,
     paired_words,
 )
-from analysis.style import palette
 from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
 from analysis.tables.curves import Score, family_size
 from app.components import controls, downloads, frame, run_select

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
+from analysis import palette
 from analysis.drawing import screen
 from analysis.figures.degrees import Degrees, degree_curves
 from analysis.labels import dataset_label, short_title
@@ -15,9 +16,9 @@ from analysis.measures.basic import degree_counts, degree_gini
 from analysis.measures.cache import known_betweenness
 from analysis.measures.centrality import SAMPLE, Betweenness, spearman
 from analysis.measures.compute import betweenness_seconds
-from analysis.measures.graph import MeasuredGraph, random_twins
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import random_twins
 from analysis.measures.tables import Order, edge_table, node_table, with_names
-from analysis.style import palette
 from analysis.subgraphs.panel import node_name
 from app.components import computation, controls, frame, graph_select, run_select, url_state
 from app.components.downloads import draw_numbers, show_figure, show_table

@@ -12,8 +12,8 @@ import streamlit as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from analysis import palette
 from analysis.labels import SHARES
-from analysis.style import palette
 from app.components import controls, frame, run_select, url_state
 from app.data import cache
 from app.data.runs import Opened, any_active, opened

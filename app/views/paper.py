@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from analysis import published
+from analysis import palette, published
 from analysis.drawing.description import Description
 from analysis.figures.ablation import ablation_curves
 from analysis.figures.accuracy import accuracy_curves
@@ -17,7 +17,6 @@ from analysis.labels import dataset_label, model_label, task_label
 from analysis.reproduction.claims import EXHIBITS, Claim, Exhibit, Picture
 from analysis.reproduction.comparison import Comparison, Evidence, family_words, margins_words
 from analysis.reproduction.verdict import Kind, Verdict, judge, settled
-from analysis.style import palette
 from analysis.tables.captions import caption
 from app.components import controls, frame, graph_select, measurement, url_state
 from app.components.downloads import draw_numbers, draw_table, drawn, show_figure

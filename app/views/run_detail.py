@@ -13,11 +13,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from analysis import alt_text
+from analysis import alt_text, palette
 from analysis.drawing import screen
 from analysis.figures.training import is_thinned, pretraining_curves, training_curves
 from analysis.labels import dataset_label, metric_label
-from analysis.style import palette
 from analysis.tables.rounds import epochs_table
 from app.components import controls, frame, run_select, url_state
 from app.components.downloads import draw_numbers, show_figure

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
+from analysis import palette
 from analysis.drawing import screen
 from analysis.figures.curves import MAC_NAMES
 from analysis.figures.pareto import GUEST, pareto_front
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.measures import compute, descriptions
-from analysis.style import palette
 from analysis.tables.curves import Score, with_front
 from app.components import computation, controls, frame, graph_select, measurement, run_select, url_state
 from app.components.computation import Computation

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 
+from analysis import palette
 from analysis.ablation import (
     EDGE,
     NUMBERS,
@@ -30,7 +31,6 @@ from analysis.drawing.page import draw
 from analysis.figures.ablation import ablation_curves
 from analysis.figures.base import FIGURES, FigureChoices
 from analysis.figures.curves import Window
-from analysis.style import palette
 from analysis.tables.curves import XAxis
 from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig

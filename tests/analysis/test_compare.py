@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 import pytest
 from scipy import optimize, stats
 
+from analysis import palette
 from analysis.cli.main import main
 from analysis.compare import At, environment_differences, paired_seeds, paired_table, setting_differences, shared_seeds
 from analysis.drawing import screen
 from analysis.figures.seed_pairs import Side, paired_differences
 from analysis.leaderboard import few_seeds_words, paired_words
-from analysis.style import palette
 from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig
 from glt.errors import ConfigError

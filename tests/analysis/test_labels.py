@@ -15,6 +15,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
+from analysis import palette
 from analysis.bundle import bundle_bytes
 from analysis.cli.main import main
 from analysis.drawing import screen
@@ -29,7 +30,6 @@ from analysis.measures.centrality import betweenness
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.tables import node_table, with_names
 from analysis.removal.groups import by_pair, edge_groupings, loss_table, node_groupings
-from analysis.style import palette
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.overview import overview_png
 from analysis.subgraphs.panel import classes_of, original_panel, take

@@ -17,6 +17,7 @@ from analysis.figures import pairs
 from analysis.figures.losers import edge_losses, node_losses
 from analysis.figures.pairs import pair_losses
 from analysis.figures.scores import score_lines
+from analysis.palette import ink
 from analysis.removal import groups
 from analysis.removal.edges import (
     CAUSES,
@@ -30,7 +31,6 @@ from analysis.removal.edges import (
 )
 from analysis.removal.groups import loss_table, outside, pair_matrix, sentences
 from analysis.removal.scores import Decision, decisions_of, line_table, score_table
-from analysis.style.palette import ink
 from glt.config import RunConfig
 from glt.datasets import Graph, Provenance, Split, load_graph
 from glt.masks import EdgeMask

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis import palette
 from analysis.figures.base import dash_of_run
-from analysis.style import palette
-from analysis.style.palette import DARK, LIGHT, escape
+from analysis.palette import DARK, LIGHT, escape
 from glt.methods import METHODS
 
 KNOWN = ["dense", *METHODS.names(), "zeta", "a-method-of-tomorrow"]

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from glt.errors import ConfigError
-from glt.lottery.lottery import checkpoint_seconds, find_tickets
+from glt.lottery.lottery import find_tickets
+from glt.lottery.resume import checkpoint_seconds
 from glt.presets import resolve
 from glt.store import Run, SeedRun, Store
 from glt.store.tensors import read_tensors, write_tensors

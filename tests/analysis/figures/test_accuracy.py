@@ -13,6 +13,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
 
+from analysis import palette
 from analysis.cli.main import main
 from analysis.drawing import screen
 from analysis.drawing.files import figure_bytes
@@ -24,8 +25,7 @@ from analysis.figures.base import FigureChoices
 from analysis.figures.curves import Window, exits, score_window, seed_exits
 from analysis.figures.pareto import pareto_front
 from analysis.labels import setting_details
-from analysis.style import palette
-from analysis.style.palette import MOST, crowd_styles
+from analysis.palette import MOST, crowd_styles
 from analysis.tables.captions import caption
 from analysis.tables.curves import curve_table, with_front
 from analysis.tables.rounds import rounds_table

@@ -20,6 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.text import Text
 
+from analysis import palette
 from analysis.cli.figure import FIGURES as NAMES
 from analysis.cli.figure import KINDS
 from analysis.drawing import screen
@@ -29,8 +30,7 @@ from analysis.drawing.page import draw, on_page, plan
 from analysis.drawing.paper import MARK
 from analysis.figures.base import FIGURES, GROUPS, FigureChoices
 from analysis.figures.losers import SIZE
-from analysis.style import palette
-from analysis.style.palette import DARK
+from analysis.palette import DARK
 from analysis.subgraphs.samplers import Sample
 from glt.errors import StudioError
 from glt.store import Run

@@ -16,7 +16,8 @@ from analysis.measures import graph as measured_graph
 from analysis.measures.bfs import Distances, all_distances, half_width, sampled_distances
 from analysis.measures.cache import MeasureCache
 from analysis.measures.compute import is_measured, measure
-from analysis.measures.graph import MeasuredGraph, random_survivors
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import random_survivors
 from analysis.measures.registry import MEASURES
 from glt.datasets import load_graph
 

@@ -7,7 +7,8 @@ import pytest
 
 from analysis import published
 from analysis.measures.compute import measure, measure_mask
-from analysis.measures.graph import MeasuredGraph, random_survivors
+from analysis.measures.graph import MeasuredGraph
+from analysis.measures.null_model import random_survivors
 from glt.datasets import Graph, load_graph
 from glt.masks import EdgeMask
 

@@ -22,8 +22,9 @@ from analysis.measures import descriptions
 from analysis.measures.cache import MeasureCache
 from analysis.measures.compute import MeasuredRound, measure, measure_mask, measure_round
 from analysis.measures.descriptions import explanation, explanations
-from analysis.measures.graph import DRAWS, MeasuredGraph, random_survivors, random_twins
+from analysis.measures.graph import MeasuredGraph
 from analysis.measures.networkx_engine import DEFINITIONS
+from analysis.measures.null_model import DRAWS, random_survivors, random_twins
 from analysis.measures.tables import measurement_table, trend_table
 from glt import formats
 from glt.datasets import load_graph

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from analysis import palette
 from analysis.drawing import screen
 from analysis.figures.curves import round_text
 from analysis.figures.pareto import pareto_front
 from analysis.labels import run_labels
-from analysis.style import palette
 from analysis.tables.curves import XAxis, curve_table, dense_table, is_on_front, paper_table, with_front
 from analysis.tables.rounds import rounds_table
 from analysis.tables.tickets import diagnosis_table, late_words, ticket_words, tickets_table, with_diagnoses

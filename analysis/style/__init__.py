@@ -1,1 +1,0 @@
-"""How figures look: colours, markers, line styles and the Plotly theme."""
