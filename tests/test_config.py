@@ -41,7 +41,7 @@ def test_promised_names_exist() -> None:
     assert set(PROMISED) <= set(CORE_FIELDS)
 
 
-def test_canonical_json_does_not_depend_on_the_order_of_values() -> None:
+def test_canonical_json_does_not_depend_on_order() -> None:
     with pytest.raises(ValueError, match="JSON compliant"):
         canonical_json({"loss": float("nan")})
     one = make_config({"dataset": "cora", "hidden": 16, "options": {"b": 1, "a": 2.5}})
@@ -51,7 +51,7 @@ def test_canonical_json_does_not_depend_on_the_order_of_values() -> None:
 
 
 @given(p=st.floats(0, 1, exclude_min=True, exclude_max=True), rounds=st.integers(1, 1000))
-def test_a_config_survives_its_json(p: float, rounds: int) -> None:
+def test_a_config_round_trips_through_json(p: float, rounds: int) -> None:
     config = make_config({"p_graph": p, "rounds": rounds, "options": {"rho": 1e-3, "cap": 10, "warm": True}})
     assert make_config(json.loads(config.canonical_json())) == config
 
@@ -88,7 +88,7 @@ def test_bad_values_are_named_in_one_sentence(values: dict[str, Any], sentence: 
     assert len(caught.value.faults) == (int(sentence[0]) if sentence[0].isdigit() else 1)
 
 
-def test_a_config_cannot_be_changed() -> None:
+def test_a_config_is_immutable() -> None:
     with pytest.raises(ValueError, match="frozen"):
         RunConfig().rounds = 3  # type: ignore[misc]
 
@@ -96,7 +96,7 @@ def test_a_config_cannot_be_changed() -> None:
 @pytest.mark.parametrize(
     ("name", "most"), [("rounds", 1_000), ("epochs", 1_000_000), ("retrain_epochs", 1_000_000), ("hidden", 65_536)]
 )
-def test_sizes_beyond_reason_are_refused_before_anything_starts(name: str, most: int) -> None:
+def test_excessive_sizes_are_refused(name: str, most: int) -> None:
     assert getattr(make_config({name: most}), name) == most
     with pytest.raises(ConfigError, match=f"{name} cannot be {most + 1}: input should be less than or equal to {most}"):
         make_config({name: most + 1})
@@ -108,7 +108,7 @@ GIN, GAT, ADMM = "cora-node-gin-ugs-bd58203c", "cora-node-gat-ugs-f83edb59", "co
 LENGTHS = {"ogbn-arxiv": 500, "ogbn-proteins": 100, "ogbl-collab": 500}
 
 
-def test_official_has_the_authors_gin_and_gat_and_paper_the_printed_ones() -> None:
+def test_official_and_paper_presets_of_gin_and_gat() -> None:
     gin, gat = {"model": "gin"}, {"model": "gat"}
     assert resolve(gin, "official").options["gin_last_relu"] is True
     assert resolve(gat, "official").options["gat_slope"] == 0.01
@@ -128,9 +128,7 @@ def test_official_has_the_authors_gin_and_gat_and_paper_the_printed_ones() -> No
         (ADMM, "admm_start_competes", True, {"model": "gcn", "method": "admm"}),
     ],
 )
-def test_examples_from_before_keep_their_names_and_are_not_todays_official(
-    name: str, option: str, value: object, wanted: dict[str, object]
-) -> None:
+def test_older_examples_keep_their_names(name: str, option: str, value: object, wanted: dict[str, object]) -> None:
     config = Run.open(EXAMPLES / name).config
     assert all_options(config)[option] == settings_of(config)[option] == value
     assert run_name(resolve({**wanted, option: value}, "official")) == name
@@ -140,7 +138,7 @@ def test_examples_from_before_keep_their_names_and_are_not_todays_official(
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir()))
-def test_a_run_from_the_config_of_an_example_has_its_name(name: str) -> None:
+def test_the_config_of_an_example_gives_its_name(name: str) -> None:
     args = Namespace(dataset=None, task=None, model=None, method=None, set={}, config=EXAMPLES / name)
     assert run_name(resolve(settings(args))) == name
 
@@ -199,21 +197,21 @@ def test_official_is_as_the_authors_scripts() -> None:
     assert "schedule" not in deep("ogbn-proteins", "paper").options
 
 
-def test_what_a_user_sets_comes_first() -> None:
+def test_user_settings_override_presets() -> None:
     config = deep("ogbn-arxiv", "official", epochs=7, layers=3, gamma_weight=0.5, gen_t=2.0, gen_gradient="full")
     assert (config.epochs, config.layers, config.gamma_weight) == (7, 3, 0.5)
     assert (config.options["gen_t"], config.options["gen_gradient"]) == (2.0, "full")
     assert "schedule" not in deep("ogbn-proteins", "official", schedule="iterative").options
 
 
-def test_another_method_or_model_goes_without_what_it_does_not_have() -> None:
+def test_inapplicable_preset_options_are_dropped() -> None:
     config = deep("ogbn-arxiv", "official", method="random")
     assert not {"schedule", "search_learning_rate"} & config.options.keys()
     plain = resolve({"dataset": "ogbn-arxiv"}, "official")
     assert (plain.layers, plain.hidden, plain.epochs) == (2, 512, 200)
 
 
-def test_links_of_a_set_with_its_own_split_are_trained_on_products_by_any_network() -> None:
+def test_sets_with_their_own_link_split_use_the_hadamard_objective() -> None:
     config = resolve({"dataset": "ogbl-collab", "task": "link"})
     assert (config.options["link_objective"], config.options["hidden_activation"]) == ("hadamard", "relu")
     assert config.learning_rate == 1e-2
@@ -222,7 +220,7 @@ def test_links_of_a_set_with_its_own_split_are_trained_on_products_by_any_networ
 
 
 @pytest.mark.parametrize("table", [DEEP, OFFICIAL_DEEP])
-def test_every_setting_in_the_tables_is_one(table: dict[tuple[str, str], dict[str, object]]) -> None:
+def test_preset_tables_name_existing_settings(table: dict[tuple[str, str], dict[str, object]]) -> None:
     for (model, _), values in table.items():
         known = {*CORE_FIELDS, *MODELS.get(model).Options.model_fields, *METHODS.get("ugs").Options.model_fields}
         assert not values.keys() - known
@@ -263,13 +261,13 @@ def colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registr
         del sys.modules[name]
 
 
-def test_files_of_the_package_are_found(colours: Registry[Colour]) -> None:
+def test_registries_import_the_files_of_their_package(colours: Registry[Colour]) -> None:
     assert colours.names() == ["blue", "red"]
     assert [colour.label for colour in colours] == ["blue", "red"]
     assert colours.get("red").name == "red"
 
 
-def test_an_unknown_name_is_refused_and_a_name_taken_once(colours: Registry[Colour]) -> None:
+def test_unknown_and_duplicate_names_are_refused(colours: Registry[Colour]) -> None:
     with pytest.raises(ConfigError, match=r"Unknown colour 'rde': did you mean 'red'\? Known: blue, red\."):
         colours.get("rde")
     with pytest.raises(ConfigError, match=r"Unknown colour 'xyz'\. Known: blue, red\."):

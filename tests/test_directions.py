@@ -74,7 +74,7 @@ def test_a_package_imports_nothing_above_it(package: str) -> None:
     assert not found, found
 
 
-def test_every_part_of_glt_has_a_floor() -> None:
+def test_every_part_of_glt_has_a_level() -> None:
     parts = {path.name for path in (ROOT / "glt").iterdir() if (path / "__init__.py").exists()}
     parts |= {path.stem for path in (ROOT / "glt").glob("*.py")} - {"__init__"}
     assert not parts - set(FLOOR), "say in FLOORS where the new part stands"
@@ -92,7 +92,7 @@ def test_glt_imports_only_downwards() -> None:
     assert not found, found
 
 
-def test_what_the_app_imports_leaves_torch_alone() -> None:
+def test_the_app_imports_no_torch() -> None:
     """A page must open at once: torch takes seconds and hundreds of megabytes."""
     modules = {
         module
@@ -122,7 +122,7 @@ assert not heavy, heavy
 
 
 @pytest.mark.parametrize("page", ["curves", "compare", "measurements", "tickets", "launch", "runs"])
-def test_a_page_that_draws_no_paper_figure_opens_without_what_draws_them(page: str) -> None:
+def test_pages_without_paper_figures_do_not_import_matplotlib(page: str) -> None:
     code = (
         f"import sys, app.views.{page}; heavy = {{'matplotlib', 'igraph'}} & set(sys.modules); assert not heavy, heavy"
     )
@@ -156,16 +156,16 @@ def imported(*folders: str) -> set[str]:
     return {PACKAGES.get(name, name) for name in found if name not in sys.stdlib_module_names} - OURS
 
 
-def test_the_product_imports_what_is_declared_and_nothing_else() -> None:
+def test_product_imports_equal_requirements() -> None:
     assert imported(*HOUSE) | NAMED == declared("requirements.txt")
 
 
-def test_tests_import_what_is_declared_and_nothing_else() -> None:
+def test_test_imports_equal_requirements() -> None:
     own = imported("tests", "benchmarks", "examples", "docs") - declared("requirements.txt")
     assert own - {"sitecustomize", "starlette"} == declared("requirements-dev.txt") - PROGRAMS
 
 
-def test_the_guide_says_what_each_is_for() -> None:
+def test_the_guide_explains_every_dependency() -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = " ".join(line.partition("|")[2].partition("|")[0] for line in guide.splitlines() if line.startswith("|"))
     named = set(re.findall(r"[a-z0-9-]+", rows))
@@ -238,7 +238,7 @@ def entered(tmp_path: Path, arguments: list[str]) -> list[list[str]]:
     return [sorted(path.read_text().split()) for path in notes.iterdir()]
 
 
-def test_files_that_a_run_enters(tmp_path: Path) -> None:
+def test_number_of_files_entered_by_a_run(tmp_path: Path) -> None:
     """The command and its worker, each; both together are printed."""
     processes = sorted(entered(tmp_path, RUN), key=lambda files: "glt/jobs/worker.py" in files)
     together = sorted(set().union(*processes))
@@ -248,7 +248,7 @@ def test_files_that_a_run_enters(tmp_path: Path) -> None:
     assert 0 < len(worker) <= MOST_OF_A_WORKER
 
 
-def test_files_that_the_page_of_curves_enters(tmp_path: Path) -> None:
+def test_number_of_files_entered_by_the_curves_page(tmp_path: Path) -> None:
     """Its first opening over the bundled examples."""
     found = max(entered(tmp_path, ["-c", PAGE.format(root=str(ROOT))]), key=len)
     print(f"page of curves: {len(found)} files", *found, sep="\n")

@@ -191,13 +191,13 @@ PATH = re.compile(rf"`((?:{'|'.join(PACKAGES)})/[\w./-]*)`")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_paths_that_a_document_names_exist(document: Path) -> None:
+def test_paths_in_documents_exist(document: Path) -> None:
     named = {path for path in PATH.findall(document.read_text(encoding="utf-8")) if path not in RECIPES}
     assert not [path for path in sorted(named) if not (ROOT / path).exists()]
     assert len(named) > 40 or document.name != "architecture.md"
 
 
-def test_the_picture_of_the_code_shows_what_is_there() -> None:
+def test_the_architecture_diagram_matches_the_code() -> None:
     picture = (ROOT / "docs" / "figures" / "architecture.svg").read_text(encoding="utf-8")
     boxes = re.findall(r'<title>(\S+)</title>.*?class="file"[^>]*>([^<]+)</text>', picture, flags=re.DOTALL)
     assert len(boxes) == picture.count('class="file"') > 20
@@ -209,7 +209,7 @@ def test_the_picture_of_the_code_shows_what_is_there() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_links_of_a_document_lead_somewhere(document: Path) -> None:
+def test_links_in_documents_resolve(document: Path) -> None:
     prose = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     for target, anchor in re.findall(r"\]\(([^)#\s:]*)(?:#([\w-]+))?\)", prose):
         path = document.parent / target if target else document
@@ -244,14 +244,14 @@ def commands_in(piece: str) -> Iterator[str]:
 SHOWN = sorted(set(shown()))
 
 
-def test_commands_are_found() -> None:
+def test_the_command_finder_finds_commands() -> None:
     assert len(SHOWN) > 25
     assert ("README.md", "measure RUN --round 13 --json") in SHOWN
     assert ("README.md", "figure accuracy RUN... --x graph --venue icml --out accuracy.pdf") in SHOWN
 
 
 @pytest.mark.parametrize(("document", "command"), SHOWN)
-def test_a_command_that_a_document_shows_is_one(
+def test_commands_in_documents_parse(
     document: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -290,7 +290,7 @@ def sections() -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_every_page_has_two_sentences_and_its_pictures() -> None:
+def test_the_tour_describes_every_page_with_pictures() -> None:
     assert tuple(sections()) == PAGES
     for title, text in sections().items():
         told = text.split("<picture>")[0].strip()
@@ -301,5 +301,5 @@ def test_every_page_has_two_sentences_and_its_pictures() -> None:
         assert re.search(r"alt=\"[^\"]{20,}\"", text)
 
 
-def test_the_pictures_stay_small() -> None:
+def test_tour_pictures_stay_small() -> None:
     assert sum(path.stat().st_size for path in (DOCS / "screenshots").glob("*.png")) <= MOST_BYTES

@@ -42,9 +42,7 @@ def by_hand(value: Fraction, decimals: int) -> str:
 
 
 @given(some.lists(some.integers(0, 1000), min_size=1, max_size=12), some.randoms())
-def test_a_mean_is_rounded_as_by_hand_in_whatever_order_it_was_summed(
-    correct: list[int], random: np.random.Generator
-) -> None:
+def test_means_round_exactly_in_any_order_of_summation(correct: list[int], random: np.random.Generator) -> None:
     exact = by_hand(Fraction(sum(correct), 1000 * len(correct)) * 100, 1)
     scores = [one / 1000 for one in correct]
     random.shuffle(scores)  # type: ignore[arg-type]
@@ -58,7 +56,7 @@ def test_a_mean_is_rounded_as_by_hand_in_whatever_order_it_was_summed(
 
 
 @given(shares, some.integers(0, 4))
-def test_every_writer_agrees(share: float, decimals: int) -> None:
+def test_all_formatters_agree(share: float, decimals: int) -> None:
     exact = by_hand(Fraction(str(share)) * 100, decimals)
     assert formats.percent(share, decimals) == f"{exact} %"
     assert formats.fixed(100 * share, decimals) == exact
@@ -87,13 +85,13 @@ def by_browser(value: float, decimals: int) -> str:
     return formats.true_minus(text.lstrip("-") if float(text) == 0 else text)
 
 
-def test_known_halves() -> None:
+def test_rounding_of_known_halves() -> None:
     assert formats.percent(0.8195) == formats.percent(float(np.mean([0.82, 0.819, 0.819, 0.82]))) == "82.0 %"
     assert [formats.percent(value) for value in (0.0005, 0.0015, -0.0005)] == ["0.1 %", "0.2 %", "\N{MINUS SIGN}0.1 %"]
     assert [formats.macs(value) for value in (2.5, 12_345, 826.5e6)] == ["3", "12 k", "827 M"]
 
 
-def test_a_curve_says_one_number_in_its_table_its_hover_and_its_ticket(make_curve: pd.DataFrame) -> None:
+def test_table_hover_and_ticket_show_the_same_number(make_curve: pd.DataFrame) -> None:
     columns = {"Test accuracy": st.column_config.NumberColumn(format="%.1f %%")}
     shown = cells(curves.numbers(make_curve), columns)["Test accuracy"]
     assert [f"{value:.1f} %" for value in shown] == ["82.0 %", "81.9 %"]
@@ -118,7 +116,7 @@ def make_curve() -> pd.DataFrame:
     return curve_table(table.assign(**dict.fromkeys(missing, math.nan)))
 
 
-def test_nothing_shown_is_rounded_by_another_rule() -> None:
+def test_no_other_rounding_in_the_product() -> None:
     """Only machine text and powers of ten (errors of the audit) may be written by a format of Python or of d3."""
     allowed = {"glt/cli/options.py", "glt/cli/progress.py", "glt/store/locks.py", "glt/formats.py"}
     paths = [path for part in ("app", "analysis", "glt") for path in sorted((HERE / part).rglob("*.py"))]
@@ -131,7 +129,7 @@ def test_nothing_shown_is_rounded_by_another_rule() -> None:
     assert not found
 
 
-def test_the_scan_finds_each_kind() -> None:
+def test_the_rounding_scan_finds_each_kind() -> None:
     source = 'a = f"{x:.1f}"; b = f"{x:,.2f}"; c = format(x, ".3f"); d = "%{y:.1%}"; e = f"{x:.{n}f}"; g = "%.1f" % x'
     assert len(list(other_roundings(source))) == 6
     assert not list(other_roundings('f"{x:g} {y:,} {z:.0e}"; NumberColumn(format="%.1f %%")'))

@@ -71,7 +71,7 @@ def run_command(environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return run
 
 
-def test_the_command_examples_and_data_are_there_and_nothing_else(environment: Path, run_command: Command) -> None:
+def test_the_wheel_holds_command_examples_and_data(environment: Path, run_command: Command) -> None:
     assert "studio" in run_command("glt", "--help").stdout
     found = json.loads(run_command("python", "-c", LOOK).stdout)
     assert Path(found["place"]).is_relative_to(environment)
@@ -86,7 +86,7 @@ def test_the_command_examples_and_data_are_there_and_nothing_else(environment: P
         assert not [path for path in kept if not (_site(environment) / path).is_file()]
 
 
-def test_what_it_depends_on_is_what_is_pinned(environment: Path, run_command: Command) -> None:
+def test_wheel_dependencies_equal_the_pins(environment: Path, run_command: Command) -> None:
     lines = (line.strip() for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines())
     pinned = {_plain(line) for line in lines if line and not line.startswith(("#", "-"))}
     metadata = next(_site(environment).glob("glt_studio-*.dist-info/METADATA")).read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ def test_what_it_depends_on_is_what_is_pinned(environment: Path, run_command: Co
     assert "no pinned versions found" not in run_command("glt", "doctor").stdout
 
 
-def test_a_run_is_computed_and_measured_from_any_folder(run_command: Command, tmp_path: Path) -> None:
+def test_the_installed_command_works_from_any_folder(run_command: Command, tmp_path: Path) -> None:
     # Another copy, or somebody's package of that name, in the working folder is not what workers run.
     for name in OTHERS:
         (tmp_path / name).mkdir()
@@ -109,7 +109,7 @@ def test_a_run_is_computed_and_measured_from_any_folder(run_command: Command, tm
 
 
 @pytest.mark.parametrize("way", ["the script", "glt studio"])
-def test_the_app_is_protected(way: str, environment: Path, tmp_path: Path) -> None:
+def test_the_installed_app_is_protected(way: str, environment: Path, tmp_path: Path) -> None:
     script = [environment / "bin" / "python", "-m", "streamlit", "run", _site(environment) / "app" / "main.py"]
     command = {"the script": script, "glt studio": [environment / "bin" / "glt", "studio"]}[way]
     with started(command, tmp_path, tmp_path) as server:

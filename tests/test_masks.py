@@ -36,7 +36,7 @@ tied_scores = arrays.arrays(np.float32, st.integers(1, 60), elements=st.sampled_
 
 
 @given(st.integers(1, 9999), st.integers(0, 10**12))
-def test_prune_count_is_the_floor_of_the_decimal(ten_thousandths: int, remaining: int) -> None:
+def test_prune_count_is_the_floor_of_the_exact_decimal(ten_thousandths: int, remaining: int) -> None:
     assert prune_count(ten_thousandths / 10_000, remaining) == ten_thousandths * remaining // 10_000
 
 
@@ -80,7 +80,7 @@ def test_a_mask_over_no_edges_is_not_sparse() -> None:
 
 
 @pytest.mark.parametrize("values", [[0.5, 1.0], [2, 1], [np.nan, 1.0], [-1, 0]])
-def test_only_zero_and_one_make_a_mask(values: list[float]) -> None:
+def test_masks_accept_only_zero_and_one(values: list[float]) -> None:
     for make in (as_binary, lambda v: EdgeMask("undirected", v), lambda v: WeightMask({"w": v})):
         with pytest.raises(ValueError, match="only 0 and 1"):
             make(np.array(values))
@@ -93,7 +93,7 @@ def test_edge_mask_refuses_wrong_shapes() -> None:
         EdgeMask.full("directed", 2).prune(np.ones(3), 0.5)
 
 
-def test_a_mask_is_not_changed_from_outside() -> None:
+def test_masks_are_immutable() -> None:
     values = np.ones(4, dtype=bool)
     mask = EdgeMask("undirected", values)
     values[:] = False
@@ -101,7 +101,7 @@ def test_a_mask_is_not_changed_from_outside() -> None:
 
 
 @given(tied_scores, tied_scores, rates)
-def test_weights_fall_under_one_threshold(first: np.ndarray, second: np.ndarray, rate: float) -> None:
+def test_weights_share_one_threshold(first: np.ndarray, second: np.ndarray, rate: float) -> None:
     scores = {"a": first, "b": second}
     full = WeightMask.full({name: array.shape for name, array in scores.items()})
     pruned = full.prune(scores, rate)
@@ -121,7 +121,7 @@ def test_weight_mask_keeps_shapes_and_prunes_only_survivors() -> None:
     assert again.sparsity == 0.5
 
 
-def test_a_pair_nests_when_both_masks_do() -> None:
+def test_a_pair_nests_if_both_masks_nest() -> None:
     edges, weights = EdgeMask.full("undirected", 4), WeightMask.full({"w": (4,)})
     fewer_edges = edges.prune(np.zeros(4), 0.5)
     fewer_weights = weights.prune({"w": np.zeros(4)}, 0.5)
@@ -130,7 +130,7 @@ def test_a_pair_nests_when_both_masks_do() -> None:
     assert not weights.within(WeightMask.full({"other": (4,)}))
 
 
-def test_a_course_of_many_rounds_goes_down_by_exact_counts() -> None:
+def test_many_rounds_remove_exact_counts() -> None:
     left = 100_000
     for number in range(200):
         assert remaining_after(0.05, 100_000, number) == left
@@ -247,7 +247,7 @@ def told(config: RunConfig, problem: Problem, mask: EdgeMask) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["directed", "undirected"])
 @pytest.mark.parametrize("layers", [2, 3])
 @pytest.mark.parametrize("settings", [*GCN, *GIN, *GAT, *RESGCN])
-def test_a_mask_has_a_gradient_exactly_where_the_field_says(settings: dict[str, Any], layers: int, kind: str) -> None:
+def test_mask_gradients_match_the_receptive_field(settings: dict[str, Any], layers: int, kind: str) -> None:
     problem = problem_of({**settings, "layers": layers, "edge_mask": kind})
     mask = pruned(problem.graph, kind)
     expected = told(problem.config, problem, mask)
@@ -260,7 +260,9 @@ def test_a_mask_has_a_gradient_exactly_where_the_field_says(settings: dict[str, 
 @pytest.mark.parametrize("kind", ["directed", "undirected"])
 @pytest.mark.parametrize("model", [{}, {"model": "gin", "gin_aggregation": "mean"}, {"model": "gat", "gat_heads": 2}])
 @pytest.mark.parametrize("settings", LINKS)
-def test_every_node_may_count_for_links(settings: dict[str, Any], model: dict[str, Any], kind: str) -> None:
+def test_in_link_prediction_every_node_has_a_gradient(
+    settings: dict[str, Any], model: dict[str, Any], kind: str
+) -> None:
     """Only where a mean has one edge left does its mask learn nothing."""
     problem = problem_of({**settings, **model, "edge_mask": kind})
     mask = pruned(problem.graph, kind)
@@ -269,7 +271,7 @@ def test_every_node_may_count_for_links(settings: dict[str, Any], model: dict[st
     assert expected.all() == (model.get("model") != "gin")
 
 
-def test_how_far_a_degree_reaches_decides() -> None:
+def test_receptive_field_of_degrees_by_hand() -> None:
     """A path 0 - 1 - 2 - 3 - 4 with node 0 trained on, two layers: each entry by hand."""
     edges = np.array([[0, 1, 2, 3], [1, 2, 3, 4]])
     path = Graph(
@@ -311,13 +313,13 @@ def shares_of(config: RunConfig, graph: Graph, masks: list[EdgeMask]) -> list[fl
     return [cuts_without_gradient(config, graph, before, after) for before, after in pairwise(masks)]
 
 
-def test_late_cuts_of_the_bundled_run_had_no_gradient(example: SeedRun) -> None:
+def test_late_removals_of_the_bundled_run_had_no_gradient(example: SeedRun) -> None:
     shares = shares_of(example.config, load_graph("cora"), [example.edge_mask(number) for number in range(21)])
     assert shares[:9] == [0.0] * 9
     assert {number: round(shares[number - 1] or 0, 4) for number in (13, 17, 20)} == {13: 0.4, 17: 0.9095, 20: 0.9799}
 
 
-def test_in_a_search_the_data_gradient_is_exactly_zero_there_and_nowhere_else(example: SeedRun) -> None:
+def test_data_gradients_in_a_search_match_the_receptive_field(example: SeedRun) -> None:
     config, number = example.config, ROUND
     problem = Problem(config, load_graph("cora"))
     before = example.masks(number - 1)
@@ -349,7 +351,7 @@ def some_masks(graph: Graph) -> list[EdgeMask]:
     return masks
 
 
-def test_a_search_that_prunes_as_it_goes_starts_from_everything(small_graph: Graph) -> None:
+def test_causes_of_the_one_run_schedule(small_graph: Graph) -> None:
     masks = some_masks(small_graph)
     config = resolve({"dataset": "cora", "schedule": "one_run"})
     assert removed_in(config, masks[1], masks[2]).sum() == masks[0].kept - masks[2].kept
@@ -362,21 +364,21 @@ def test_a_search_that_prunes_as_it_goes_starts_from_everything(small_graph: Gra
 
 
 @pytest.mark.parametrize("method", ["random", "admm", "reinit"])
-def test_methods_without_a_search_of_masks_have_no_share(method: str, small_graph: Graph) -> None:
+def test_methods_without_a_mask_search_have_no_causes(method: str, small_graph: Graph) -> None:
     config = resolve({"dataset": "cora", "method": method})
     assert shares_of(config, small_graph, some_masks(small_graph)) == [None] * 3
     assert why_underived(config) == ""
     assert cause_of(config, None) == {"random": "random", "admm": "solver", "reinit": None}[method]
 
 
-def test_causes_of_a_search(small_graph: Graph) -> None:
+def test_causes_of_an_iterative_search(small_graph: Graph) -> None:
     config = resolve({"dataset": "cora"})
     assert [cause_of(config, known) for known in (True, False, None)] == ["gradient", "no gradient", None]
     full = EdgeMask.full("directed", small_graph.num_edges)
     assert cuts_without_gradient(config, small_graph, full, full) is None
 
 
-def test_mini_batches_leave_it_open(small_graph: Graph) -> None:
+def test_causes_are_unknown_with_mini_batches(small_graph: Graph) -> None:
     config = resolve({"dataset": "cora", "model": "resgcn", "batch_clusters": 2})
     assert shares_of(config, small_graph, some_masks(small_graph)) == [None] * 3
     assert "mini-batches" in why_underived(config)

@@ -56,7 +56,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("figure layers {}", "f.pdf"),
     ],
 )
-def test_what_is_written_lies_in_the_home_folder(home: Path, verb: str, written: str) -> None:
+def test_tilde_in_output_paths_is_the_home_folder(home: Path, verb: str, written: str) -> None:
     assert main([*verb.format(EXAMPLE).split(), HERE, f"--out=~/{written}"]) == 0
     assert (home / written).is_file()
     assert list(Path.cwd().iterdir()) == []
@@ -73,7 +73,7 @@ def test_a_store_in_the_home_folder(home: Path, monkeypatch: pytest.MonkeyPatch,
     assert list(Path.cwd().iterdir()) == []
 
 
-def test_every_variable_that_is_a_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tilde_in_every_path_variable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("GLT_STORE", "GLT_CACHE", "GLT_DATA", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(variable, f"~/{variable}")
     assert default_store() == home / "GLT_STORE"
@@ -84,7 +84,7 @@ def test_every_variable_that_is_a_path(home: Path, monkeypatch: pytest.MonkeyPat
     assert cache_folder() == home / "XDG_CACHE_HOME" / "glt-studio"
 
 
-def test_a_folder_that_is_called_so(home: Path) -> None:
+def test_a_folder_named_tilde(home: Path) -> None:
     there = Path.cwd() / "~" / "runs"
     assert user_path("./~/runs") == Store("./~/runs").root == there
     # What a page or a worker is told of a run leads to the same folder.
@@ -139,7 +139,7 @@ def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "file" / "cache"
 
 
-def test_the_cache_is_a_folder_of_this_users_alone_among_the_temporary_files(no_home: Path) -> None:
+def test_the_fallback_cache_is_private_to_the_user(no_home: Path) -> None:
     own = no_home / f"glt-studio-{os.getuid()}"
     assert cache_folder() == own / ".cache" / "glt-studio"
     assert data_root() == cache_folder() / "data"
@@ -149,7 +149,7 @@ def test_the_cache_is_a_folder_of_this_users_alone_among_the_temporary_files(no_
 
 
 @pytest.mark.parametrize("taken", ["open to all", "a link", "of another user"])
-def test_a_folder_that_another_user_could_fill_is_not_read(
+def test_a_cache_writable_by_others_is_not_read(
     taken: str, no_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = no_home / f"glt-studio-{os.getuid()}"
@@ -166,7 +166,7 @@ def test_a_folder_that_another_user_could_fill_is_not_read(
         cache_folder()
 
 
-def test_commands_work(
+def test_commands_work_without_a_home_folder(
     no_home: Path, make_run: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = make_run("ugs")
@@ -179,14 +179,16 @@ def test_commands_work(
 
 
 @pytest.mark.parametrize("name", [title.lower() for title in PAGES])
-def test_pages_open(name: str, no_home: Path, make_run: Callable[..., Run], open_page: Callable[..., AppTest]) -> None:
+def test_pages_open_without_a_home_folder(
+    name: str, no_home: Path, make_run: Callable[..., Run], open_page: Callable[..., AppTest]
+) -> None:
     make_run("ugs")
     app = open_page(name)
     assert not app.exception
     assert not app.error
 
 
-def test_a_process_of_such_a_user_works(tmp_path: Path) -> None:
+def test_subprocesses_work_without_a_home_folder(tmp_path: Path) -> None:
     unset = {"GLT_CACHE", "GLT_DATA", "XDG_CACHE_HOME"}
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     environment |= {"PYTHONPATH": os.pathsep.join([str(SITE), str(ROOT)]), "TMPDIR": str(tmp_path), "NO_HOME": "yes"}
@@ -197,7 +199,7 @@ def test_a_process_of_such_a_user_works(tmp_path: Path) -> None:
     assert f"Data in {tmp_path / f'glt-studio-{os.getuid()}'}" in done.stdout
 
 
-def test_the_app_of_such_a_user_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_app_starts_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(SITE), str(ROOT)]))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("NO_HOME", "yes")
@@ -205,7 +207,7 @@ def test_the_app_of_such_a_user_starts(tmp_path: Path, monkeypatch: pytest.Monke
         server.assert_serves_this_machine_alone()
 
 
-def test_a_cache_that_cannot_be_written_is_said_once_with_the_right_remedy(
+def test_an_unwritable_cache_is_reported_once(
     unwritable: Path,
     make_run: Callable[..., Run],
     store: Store,
@@ -223,7 +225,7 @@ def test_a_cache_that_cannot_be_written_is_said_once_with_the_right_remedy(
     ]
 
 
-def test_a_large_graph_that_the_app_cannot_keep_names_the_cache(
+def test_a_large_graph_without_a_cache_names_the_cache(
     unwritable: Path, test_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GLT_DATA", str(test_data / "ogb_sample"))
@@ -232,7 +234,7 @@ def test_a_large_graph_that_the_app_cannot_keep_names_the_cache(
         load_graph("ogbn-arxiv")
 
 
-def test_every_variable_is_documented() -> None:
+def test_environment_variables_are_documented() -> None:
     table = (ROOT / "docs" / "trouble.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
     sources = [path for part in ("glt", "analysis", "app") for path in (ROOT / part).rglob("*.py")]

@@ -23,7 +23,7 @@ def t4_upper(t: float) -> float:
     return 0.5 - 3 / 8 * x * (1 - x * x / 12)
 
 
-def test_both_directions_by_hand() -> None:
+def test_both_one_sided_tests_by_hand() -> None:
     t = 0.5 / math.sqrt(0.005)
     (verdict,) = verdicts.judge([BY_HAND], 0.005)
     assert verdict.p_ticket == pytest.approx(t4_upper(t), rel=1e-9)
@@ -31,7 +31,7 @@ def test_both_directions_by_hand() -> None:
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less", "two-sided"])
-def test_the_t_test_is_scipys(alternative: verdicts.Alternative) -> None:
+def test_t_test_equals_scipy(alternative: verdicts.Alternative) -> None:
     generator = np.random.default_rng(RNG_SEED)
     for size in (2, 3, 5, 30):
         values = generator.normal(-0.004, 0.01, size)
@@ -41,7 +41,7 @@ def test_the_t_test_is_scipys(alternative: verdicts.Alternative) -> None:
 
 
 @pytest.mark.parametrize("size", [2, 3, 10])
-def test_the_interval_is_scipys(size: int) -> None:
+def test_interval_equals_scipy(size: int) -> None:
     values = np.random.default_rng(RNG_SEED).normal(0.01, 0.02, size)
     low, high = stats.t.interval(0.95, size - 1, loc=values.mean(), scale=stats.sem(values))
     (verdict,) = verdicts.judge([values])
@@ -50,7 +50,7 @@ def test_the_interval_is_scipys(size: int) -> None:
     assert half == pytest.approx((high - low) / 2 if size > 2 else math.nan, nan_ok=True)
 
 
-def test_a_family_counts_its_tests_and_knows_the_level_of_the_next_step() -> None:
+def test_a_family_counts_tests_and_gives_the_next_level() -> None:
     family = verdicts.Family([0.001, math.nan, 0.04, 0.2])
     assert (family.size, family.shown.tolist()) == (3, [True, False, False, False])
     assert family.level == pytest.approx(0.05 / 2)
@@ -66,12 +66,12 @@ def test_holm_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("effect", "seeds"), [(0.2, 156), (0.5, 27), (0.8, 12), (1.0, 8), (1e9, 2), (-1.0, math.nan)])
-def test_the_sample_sizes_that_are_published_for_a_one_sided_paired_t_test(effect: float, seeds: float) -> None:
+def test_published_sample_sizes_of_the_paired_t_test(effect: float, seeds: float) -> None:
     assert verdicts.seeds_needed(effect, 1.0) == pytest.approx(seeds, nan_ok=True)
 
 
 @pytest.mark.parametrize(("seeds", "alpha"), [(2, 0.05), (3, 0.05), (5, 0.05), (5, 0.0025), (30, 0.01)])
-def test_what_seeds_detect_has_80_percent_power_by_the_noncentral_t(seeds: int, alpha: float) -> None:
+def test_detectable_differences_have_80_percent_power(seeds: int, alpha: float) -> None:
     found = verdicts.detectable_difference(0.007, seeds, alpha)
     critical = stats.t.ppf(1 - alpha, seeds - 1)
     assert stats.nct.sf(critical, seeds - 1, found * math.sqrt(seeds) / 0.007) == pytest.approx(0.8, abs=1e-4)
@@ -98,7 +98,7 @@ def test_a_larger_effect_never_needs_more_seeds(alpha: float) -> None:
         assert all(chance < 0.8 for chance in enough[:-1])
 
 
-def test_words_come_from_the_tests_alone() -> None:
+def test_verdicts_follow_from_the_tests_alone() -> None:
     ticket, none, unsure = verdicts.judge([BY_HAND, [d - 0.03 for d in BY_HAND], [d - 0.005 for d in BY_HAND]])
     assert (ticket.word, none.word, unsure.word) == ("ticket", "no ticket", "open")
     assert ticket.family == 3
@@ -116,7 +116,7 @@ def test_words_come_from_the_tests_alone() -> None:
     assert (ticket.meets_paper_criterion, none.meets_paper_criterion) == (True, False)
 
 
-def test_an_open_round_says_about_how_many_seeds_it_needs() -> None:
+def test_an_open_round_states_the_seeds_needed() -> None:
     # One round of mean -0.1 and deviation 0.7 points: 0.4 points off the margin, at 5 %.
     spread = np.asarray(BY_HAND) / math.sqrt(0.025) * 0.7
     (unsure,) = verdicts.judge([spread - 0.001])
@@ -132,7 +132,7 @@ def test_an_open_round_says_about_how_many_seeds_it_needs() -> None:
     assert among[0].detectable > among[0].detectable_alone == pytest.approx(unsure.detectable_alone)
 
 
-def test_one_seed_no_spread_and_no_number_give_no_verdict() -> None:
+def test_cases_without_a_verdict() -> None:
     one, same, none, two = verdicts.judge([[0.01], [0.0, 0.0, 0.0], [math.nan], [0.01, math.nan, 0.02]])
     assert [each.word for each in (one, same, none)] == ["no verdict"] * 3
     assert one.sentence() == "One seed: no verdict."
@@ -154,7 +154,7 @@ def test_seeds_are_paired_and_those_without_a_partner_are_counted() -> None:
     assert "3 unpaired seeds left out" in verdict.sentence()
 
 
-def test_a_margin_is_stated_and_possible() -> None:
+def test_margin_settings() -> None:
     assert verdicts.judge([BY_HAND], delta=0.0)[0].word == "open"
     above = verdicts.judge([[d + 0.01 for d in BY_HAND]], delta=0.0)[0]
     assert above.sentence().startswith("Ticket: shown to be above the dense mean")
@@ -163,7 +163,7 @@ def test_a_margin_is_stated_and_possible() -> None:
             verdicts.judge([BY_HAND], delta=wrong)
 
 
-def test_the_sparsest_ticket_is_one_that_is_shown() -> None:
+def test_the_sparsest_ticket_has_a_verdict() -> None:
     judged = verdicts.judge([BY_HAND, BY_HAND, [0.02], [d - 0.004 for d in BY_HAND]])
     sparsities = [(0.1, 0.2), (0.3, 0.4), (0.5, 0.6), (0.7, 0.8)]
     assert verdicts.sparsest_ticket(judged, sparsities) == 1
@@ -172,7 +172,7 @@ def test_the_sparsest_ticket_is_one_that_is_shown() -> None:
 
 
 @pytest.mark.parametrize("dependence", [0.0, 0.8])
-def test_the_chance_of_any_wrong_ticket_in_a_family_is_5_percent_at_the_margin(dependence: float) -> None:
+def test_the_familywise_error_rate_is_5_percent(dependence: float) -> None:
     families, rounds, seeds = 2_000, 6, 5
     generator = np.random.default_rng(RNG_SEED)
     shared = generator.standard_normal((families, 1, seeds))
@@ -187,7 +187,7 @@ def test_the_chance_of_any_wrong_ticket_in_a_family_is_5_percent_at_the_margin(d
             assert rate == pytest.approx(0.049, abs=0.019)
 
 
-def test_differences_equal_but_for_the_last_bit_have_no_spread() -> None:
+def test_differences_equal_up_to_rounding_have_no_spread() -> None:
     (verdict,) = verdicts.judge([[0.813 - 0.812, 0.823 - 0.822, 0.801 - 0.800]])
     assert verdict.word == "no verdict"
 

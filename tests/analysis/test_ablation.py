@@ -86,7 +86,7 @@ def test_one_sweep_is_the_largest_group_around_one_run(make_swept: Callable[...,
     assert one_sweep([]) == []
 
 
-def test_words_and_switches_are_settings_too(make_swept: Callable[..., Run]) -> None:
+def test_text_and_boolean_settings_can_vary(make_swept: Callable[..., Run]) -> None:
     (panel,) = ablation_panels([make_swept(degree=degree) for degree in ("target", "source")])
     assert list(panel.labels.values()) == ["degree = source", "degree = target"]
     switched = [make_swept(options={"mask_weight_decay": on}) for on in (True, False)]
@@ -134,7 +134,7 @@ def test_the_rows_of_a_panel_are_in_its_order_and_under_its_labels(make_swept: C
         ),
     ],
 )
-def test_runs_that_are_no_ablation_are_refused(
+def test_runs_without_an_ablation_are_refused(
     make_swept: Callable[..., Run], changes: Sequence[Mapping[str, object]], sentence: str
 ) -> None:
     with pytest.raises(ConfigError) as raised:
@@ -181,7 +181,7 @@ def test_the_box_lies_where_the_curves_are_closest() -> None:
     assert box.high > 100 * upper[between].max()
 
 
-def test_round_0_which_all_share_does_not_count() -> None:
+def test_the_shared_round_0_does_not_count() -> None:
     falling = [(PLACES, 0.8 - slope * PLACES) for slope in (0.0, 0.01, 0.02)]
     box = zoom_box(table(falling), "graph", FULL)
     assert box is not None
@@ -198,11 +198,11 @@ def test_round_0_which_all_share_does_not_count() -> None:
     ],
     ids=["one curve", "no pruned round", "no stretch in common", "nowhere close"],
 )
-def test_without_anything_to_enlarge_there_is_no_box(curves: Sequence[tuple[Sequence[float], Sequence[float]]]) -> None:
+def test_no_inset_without_close_curves(curves: Sequence[tuple[Sequence[float], Sequence[float]]]) -> None:
     assert zoom_box(table(curves), "graph", FULL) is None
 
 
-def test_where_a_curve_has_left_the_window_there_is_no_box() -> None:
+def test_no_inset_where_a_curve_left_the_window() -> None:
     steps = 0.8 - np.maximum(PLACES - 0.3, 0)
     curves = table([(PLACES, 0.8 - 0.1 * PLACES), (PLACES, steps)])
     box = zoom_box(curves, "graph", Window(60, 85))
@@ -223,7 +223,7 @@ def test_macs_run_from_dense_to_sparse() -> None:
     st.sampled_from(["graph", "macs"]),
     st.booleans(),
 )
-def test_all_of_the_inset_lies_inside_its_panel(heights: list[list[float]], x: str, near: bool) -> None:
+def test_the_inset_lies_inside_its_panel(heights: list[list[float]], x: str, near: bool) -> None:
     places = [1e9 * 0.7**k if x == "macs" else 1 - 0.9**k for k in range(6)]
     axes = panel_axes(table([(places, means) for means in heights], dense=heights[0][0]), x, near)
     assert (axes.first > axes.last) == (x == "macs")
@@ -253,7 +253,7 @@ def test_curves_in_every_corner_are_lifted_over_the_inset() -> None:
     assert top < 100 * flat["mean"].min()
 
 
-def test_a_near_view_that_would_hide_most_rounds_is_given_up() -> None:
+def test_a_zoom_hiding_most_rounds_is_dropped() -> None:
     collapsed = table([(PLACES, [0.8, *[0.3 + 0.01 * n] * 8]) for n in (0, 1)], dense=0.8)
     assert isinstance(panel_axes(collapsed, "graph"), PanelAxes)
     assert panel_axes(collapsed, "graph").window.low < 30
@@ -271,7 +271,7 @@ def lines(figure: go.Figure, axis: str) -> list[go.Scatter]:
     return [trace for trace in figure.data if trace.mode == "lines" and trace.xaxis == axis]
 
 
-def test_each_panel_has_its_lines_and_its_inset_shows_them_again(runs: Sequence[Run]) -> None:
+def test_panels_and_insets_show_the_same_lines(runs: Sequence[Run]) -> None:
     figure = screen.draw(ablation_curves(runs))
     for panel, axis, inset in zip(ablation_panels(runs), ("x", "x2"), ("x3", "x4"), strict=True):
         assert [trace.name for trace in lines(figure, axis)] == list(panel.labels.values())
@@ -285,7 +285,7 @@ def test_each_panel_has_its_lines_and_its_inset_shows_them_again(runs: Sequence[
 
 
 @pytest.mark.parametrize("x", ["graph", "weight", "macs"])
-def test_the_inset_enlarges_the_box_that_is_drawn(make_swept: Callable[..., Run], x: XAxis) -> None:
+def test_the_inset_enlarges_its_box(make_swept: Callable[..., Run], x: XAxis) -> None:
     layout = screen.draw(
         ablation_curves([make_swept(hidden=size, slope=10 + size / 16) for size in (8, 16, 32)], x=x)
     ).layout
@@ -309,7 +309,7 @@ def test_marks_name_their_round_and_values_differ_in_marker(runs: Sequence[Run])
     assert [trace.legend for trace in keys] == ["legend"] * 3 + ["legend2"] * 3
 
 
-def test_dark_takes_the_light_part_of_the_scale(runs: Sequence[Run]) -> None:
+def test_the_dark_theme_uses_light_colours(runs: Sequence[Run]) -> None:
     figure = screen.draw(ablation_curves(runs), dark=True)
     assert [trace.line.color for trace in lines(figure, "x")] == [style.dark for style in palette.steps(3)]
 
@@ -318,7 +318,7 @@ def insets(area: Axes) -> list[Axes]:
     return [child for child in area.child_axes if isinstance(child, Axes)]
 
 
-def test_each_varied_setting_has_a_panel_with_its_own_keys(runs: Sequence[Run]) -> None:
+def test_each_varied_setting_has_a_panel_with_keys(runs: Sequence[Run]) -> None:
     graph, weight = draw("ablation", runs, FigureChoices(columns=2)).axes
     for area, title, keys in (
         (graph, "(a) p_weight = 20 %", ["p_graph = 5 %", "p_graph = 10 %", "p_graph = 20 %"]),
@@ -360,7 +360,9 @@ def test_one_setting_is_one_panel_without_a_letter(make_swept: Callable[..., Run
     assert area.get_legend().get_texts()[0].get_text() == "hidden = 8"
 
 
-def test_figures_of_no_ablation_are_refused(make_swept: Callable[..., Run], make_scored: Callable[..., Run]) -> None:
+def test_figures_without_an_ablation_are_refused(
+    make_swept: Callable[..., Run], make_scored: Callable[..., Run]
+) -> None:
     with pytest.raises(ConfigError, match="needs runs that differ"):
         draw("ablation", [make_swept()], FigureChoices())
     with pytest.raises(StoreError, match="no finished round"):

@@ -63,7 +63,7 @@ def test_the_command_line_gives_the_same_bytes(runs: Sequence[Run], content: byt
     assert out.read_bytes() == content
 
 
-def test_everything_the_readme_names_is_there(files: dict[str, bytes]) -> None:
+def test_files_named_in_the_readme_exist(files: dict[str, bytes]) -> None:
     readme = files["README.md"].decode()
     for path in files:
         if path.startswith(("figures/", "tables/")):
@@ -78,7 +78,7 @@ def test_everything_the_readme_names_is_there(files: dict[str, bytes]) -> None:
     assert files["figures/accuracy.pdf"].startswith(b"%PDF")
 
 
-def test_one_failed_figure_does_not_cost_the_others(runs: Sequence[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failed_figure_leaves_the_others(runs: Sequence[Run], monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> NoReturn:
         raise ValueError("Axis limits cannot be\nNaN")
 
@@ -90,7 +90,7 @@ def test_one_failed_figure_does_not_cost_the_others(runs: Sequence[Run], monkeyp
     assert "figures/losers.pdf" not in files
 
 
-def test_what_was_not_chosen_is_named(runs: Sequence[Run]) -> None:
+def test_omitted_parts_are_named(runs: Sequence[Run]) -> None:
     readme = opened(bundle_bytes(runs, FigureChoices()))["README.md"].decode()
     assert "A part of Cora and what " in readme
     assert "leave of it: seed 0, round 2." in readme
@@ -106,7 +106,7 @@ def test_numbers_and_settings_are_those_of_the_runs(runs: Sequence[Run], files: 
         assert document["config"] == run.config.model_dump(mode="json")
 
 
-def test_its_commands_are_ones_the_command_line_takes(
+def test_commands_of_a_bundle_parse(
     runs: Sequence[Run], files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = [shlex.split(line) for line in files["commands.sh"].decode().splitlines() if line.startswith("glt ")]
@@ -127,7 +127,7 @@ def test_its_commands_are_ones_the_command_line_takes(
     assert (tmp_path / "figures/subgraphs.pdf").read_bytes() == files["figures/subgraphs.pdf"]
 
 
-def test_runs_without_rounds_and_other_endings_are_refused(
+def test_runs_without_rounds_and_wrong_suffixes_are_refused(
     make_run: Callable[..., Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     begun = make_run("ugs", seeds=())
@@ -174,7 +174,7 @@ def texts(content: bytes) -> dict[str, str]:
     return {name: part.decode() for name, part in opened(content).items() if name.endswith(endings)}
 
 
-def test_what_a_run_needs_is_computed_before_it(first: Pretraining, source: Run, ticket: Run) -> None:
+def test_dependencies_are_computed_first(first: Pretraining, source: Run, ticket: Run) -> None:
     files = texts(bundle_bytes([ticket], FigureChoices()))
     typed = [line for line in files["commands.sh"].splitlines() if line.startswith(("glt run ", "glt pretrain "))]
     commands = [shlex.split(line)[1:] for line in typed]
@@ -188,12 +188,12 @@ def test_what_a_run_needs_is_computed_before_it(first: Pretraining, source: Run,
     assert "Missing" not in files["README.md"] + files["commands.sh"]
 
 
-def test_the_command_of_a_pretraining_says_all_its_settings(first: Pretraining) -> None:
+def test_the_command_of_a_pretraining_has_all_settings(first: Pretraining) -> None:
     typed = shlex.split(compute_command(first.config, [0], "", "runs"))[2:]
     assert resolve_pretraining(pretrain_settings(pretrain.arguments(typed))) == first.config
 
 
-def test_a_source_in_the_bundle_comes_first_and_once(source: Run, ticket: Run) -> None:
+def test_sources_come_first_and_once(source: Run, ticket: Run) -> None:
     steps = steps_for([ticket, source])
     assert list(steps.by_name)[1:] == [source.name, ticket.name]
     assert steps.by_name[source.name].seeds == [0, 1, 2]

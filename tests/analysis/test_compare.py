@@ -26,7 +26,7 @@ from tests.analysis.conftest import write_scores
 MakeScored = Callable[..., Run]
 
 
-def test_differences_intervals_and_p_values_are_scipys(make_scored: MakeScored) -> None:
+def test_differences_intervals_and_p_values_equal_scipy(make_scored: MakeScored) -> None:
     generator = np.random.default_rng(1)
     one, other = generator.normal(0.8, 0.02, (4, 3)), generator.normal(0.79, 0.02, (4, 3))
     runs = make_scored("ugs", one.tolist()), make_scored("random", other.tolist())
@@ -46,7 +46,7 @@ def test_differences_intervals_and_p_values_are_scipys(make_scored: MakeScored) 
     assert table["family"].tolist() == [3, 3, 3]
 
 
-def test_pairing_takes_out_what_a_seed_gives_both(make_scored: MakeScored) -> None:
+def test_pairing_removes_the_effect_of_the_seed(make_scored: MakeScored) -> None:
     # Seeds lie ten points apart, yet each time the first is one point higher, give or take a tenth.
     one = make_scored("ugs", [[0.80, 0.711], [0.90, 0.810], [0.70, 0.609]])
     other = make_scored("random", [[0.80, 0.70], [0.90, 0.80], [0.70, 0.60]])
@@ -73,7 +73,7 @@ def test_only_shared_seeds_and_rounds_are_paired(make_scored: MakeScored) -> Non
     assert table[["low", "high", "p_value"]].isna().all(axis=None)
 
 
-def test_a_round_that_is_significant_alone_may_not_be_among_twenty(make_scored: MakeScored) -> None:
+def test_holm_correction_over_twenty_rounds(make_scored: MakeScored) -> None:
     """A t of 2.9 with four degrees of freedom is p = .044 alone; Holm over twenty rounds leaves no difference."""
     gaps = np.array([0.001, 0.004, 0.004, 0.008, 0.010])
     noise = np.random.default_rng(3).normal(0, 0.01, (5, 20))
@@ -99,7 +99,7 @@ def test_two_seeds_are_tested_and_have_no_interval(make_scored: MakeScored) -> N
     assert "share no seed" in few_seeds_words([])
 
 
-def test_at_equal_sparsity_the_other_lies_between_its_rounds(make_scored: MakeScored) -> None:
+def test_at_equal_sparsity_the_other_run_is_interpolated(make_scored: MakeScored) -> None:
     # After two rounds at 5 % as much is gone as after one at 9.75 %.
     fine = make_scored("ugs", [[0.80, 0.78, 0.76, 0.74]], p_graph=0.05)
     coarse = make_scored("ugs", [[0.80, 0.70]], p_graph=0.0975)
@@ -111,13 +111,13 @@ def test_at_equal_sparsity_the_other_lies_between_its_rounds(make_scored: MakeSc
     assert table["difference"].tolist() == pytest.approx([0.0, 0.78 - between, 0.06])
 
 
-def test_scores_of_different_things_have_no_difference(make_scored: MakeScored) -> None:
+def test_scores_of_different_metrics_have_no_difference(make_scored: MakeScored) -> None:
     one, other = make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.8, 0.7]], task="link")
     with pytest.raises(ConfigError, match="node classification and link prediction"):
         paired_table(rounds_table([one, other]), one.name, other.name)
 
 
-def test_words_say_no_more_than_the_seeds_show(make_scored: MakeScored) -> None:
+def test_sentences_follow_the_significance(make_scored: MakeScored) -> None:
     one = make_scored("ugs", [[0.8, 0.71, 0.6], [0.8, 0.70, 0.6], [0.8, 0.69, 0.6]])
     other = make_scored("random", [[0.8, 0.70, 0.6], [0.8, 0.71, 0.6], [0.8, 0.66, 0.6]])
     table = paired_table(rounds_table([one, other]), one.name, other.name)
@@ -142,7 +142,7 @@ def test_words_say_no_more_than_the_seeds_show(make_scored: MakeScored) -> None:
 MakeRun = Callable[..., Run]
 
 
-def test_settings_that_differ_say_which_is_the_default() -> None:
+def test_different_settings_mark_the_default() -> None:
     one = RunConfig(hidden=64, rounds=5, options={"masks_from": "last"})
     found = setting_differences(one, RunConfig(p_graph=0.1))
     rows = {row.setting: row.words() for row in found.rows}
@@ -155,7 +155,7 @@ def test_settings_that_differ_say_which_is_the_default() -> None:
     assert (found.only_one, found.only_other) == ({}, {})
 
 
-def test_what_a_method_ignores_is_used_by_the_other_only() -> None:
+def test_settings_used_by_one_method_only() -> None:
     found = setting_differences(RunConfig(gamma_graph=0.5), RunConfig(method="random"))
     assert [row.setting for row in found.rows] == ["method"]
     assert found.only_one["gamma_graph"] == 0.5
@@ -198,7 +198,7 @@ def other(make_scored: MakeScored) -> Run:
     return make_scored("random", [[0.8, 0.70, 0.6]] * 3)
 
 
-def test_marks_say_where_a_difference_is_significant(one: Run, other: Run) -> None:
+def test_significant_differences_are_marked(one: Run, other: Run) -> None:
     figure = draw(one, other)
     marks = {trace.marker.symbol: trace for trace in figure.data if trace.mode == "markers" and trace.customdata}
     assert set(marks) == {"triangle-up", "circle-open"}
@@ -210,7 +210,7 @@ def test_marks_say_where_a_difference_is_significant(one: Run, other: Run) -> No
     assert [shape.y0 for shape in figure.layout.shapes] == [0]
 
 
-def test_two_seeds_draw_no_band_and_say_so(make_scored: MakeScored) -> None:
+def test_two_seeds_have_no_band(make_scored: MakeScored) -> None:
     figure = draw(make_scored("ugs", [[0.8, 0.7], [0.8, 0.6]]), make_scored("random", [[0.8, 0.7], [0.8, 0.7]]))
     assert not [trace for trace in figure.data if trace.fill == "toself"]
     texts = [text for trace in figure.data if trace.hovertext for text in trace.hovertext]
@@ -220,7 +220,7 @@ def test_two_seeds_draw_no_band_and_say_so(make_scored: MakeScored) -> None:
     assert 0 < high < 3
 
 
-def test_a_wide_interval_is_cut_off_and_not_the_seeds(make_scored: MakeScored) -> None:
+def test_wide_intervals_are_clipped_but_seeds_are_not(make_scored: MakeScored) -> None:
     figure = draw(make_scored("ugs", [[0.8, 0.9], [0.8, 0.5], [0.8, 0.7]]), make_scored("random", [[0.8, 0.7]] * 3))
     low, high = figure.layout.yaxis.range
     assert -32 < low < -25
@@ -235,7 +235,7 @@ def test_a_title_is_never_read_as_html(one: Run, other: Run) -> None:
     assert [text for text in words if "&lt;img" in text]
 
 
-def test_over_sparsity_marks_lie_at_the_first_runs_sparsity(one: Run, other: Run) -> None:
+def test_marks_over_sparsity_use_the_first_runs_sparsity(one: Run, other: Run) -> None:
     figure = draw(one, other, at="graph")
     marks = [trace for trace in figure.data if trace.mode == "markers" and trace.customdata]
     places = sorted(place for trace in marks for place in trace.x)
@@ -283,7 +283,7 @@ def test_compare_prints_tables_and_a_sentence(
     assert "512 (default)" in out
 
 
-def test_compare_with_too_few_seeds_says_so(
+def test_compare_reports_too_few_seeds(
     make_scored: MakeScored, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = [make_scored(method, [[0.8, 0.7], [0.8, 0.6]]).name for method in ("ugs", "random")]
@@ -318,7 +318,7 @@ def test_leaders_by_run_and_by_setting(runs: tuple[Run, Run], store: Store, caps
         (["compare", "{0}", "nobody"], 1, "No run 'nobody'"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(
+def test_incomparable_runs_are_one_line(
     runs: tuple[Run, Run], store: Store, arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     filled = [argument.format(runs[0].name) for argument in arguments]
@@ -326,7 +326,7 @@ def test_what_cannot_be_compared_is_one_line(
     assert told in capsys.readouterr().err
 
 
-def test_leaders_break_no_word_in_eighty_columns(
+def test_leaders_fit_eighty_columns(
     runs: tuple[Run, Run], store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")

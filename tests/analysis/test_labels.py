@@ -79,7 +79,7 @@ def test_equal_titles_get_the_end_of_the_name(runs: list[Run], store: Store) -> 
     assert [labels[run.name] for run in runs[:2]] == [f"mine ({run.name[-8:]})" for run in runs[:2]]
 
 
-def test_an_own_colour_is_a_methods_with_the_runs_marker() -> None:
+def test_an_own_colour_keeps_the_runs_marker() -> None:
     styles = [palette.painted("admm", color) for color in COLORS]
     assert len({style.light for style in styles}) == len({style.dark for style in styles}) == len(COLORS)
     assert {style.symbol for style in styles} == {palette.style("admm").symbol}
@@ -156,7 +156,7 @@ def test_the_figure_command_reads_the_stores_titles(runs: list[Run], store: Stor
     assert palette.painted("ugs", "blue").light.lower().encode() in content
 
 
-def test_a_bundle_gives_its_runs_their_titles_again(make_run: Callable[..., Run], store: Store) -> None:
+def test_a_bundle_sets_titles_again(make_run: Callable[..., Run], store: Store) -> None:
     runs = [make_run("ugs")]
     store.annotate(runs[0].name, {"title": "it's mine", "color": "blue", "note": "for me alone"})
     with zipfile.ZipFile(io.BytesIO(bundle_bytes(runs[:1], FigureChoices()))) as bundle:
@@ -198,7 +198,7 @@ def ticket(tmp_path: Path, graph: Graph) -> Ticket:
     return make_ticket(seed, 0)
 
 
-def test_a_ticket_has_no_class_for_them(ticket: Ticket, nobody: list[int], tmp_path: Path) -> None:
+def test_tickets_omit_unknown_classes(ticket: Ticket, nobody: list[int], tmp_path: Path) -> None:
     assert arrays_of(ticket)["labels"][nobody].tolist() == [-1] * 15
     path = tmp_path / "ticket.zip"
     path.write_bytes(ticket_bytes(ticket))
@@ -221,7 +221,7 @@ def test_a_ticket_of_an_earlier_version_still_passes(ticket: Ticket, graph: Grap
     assert graph.has_content(report.graph_hash)
 
 
-def test_the_sparse_graph_has_no_class_for_them(graph: Graph, nobody: list[int]) -> None:
+def test_graph_files_omit_unknown_classes(graph: Graph, nobody: list[int]) -> None:
     sparse = SparseGraph.under(graph, EdgeMask.full("undirected", graph.num_edges), "Citeseer")
     read = nx.parse_graphml(GRAPH_FORMATS["graphml"].write(sparse).decode())
     classes = dict(read.nodes(data="class"))
@@ -230,14 +230,14 @@ def test_the_sparse_graph_has_no_class_for_them(graph: Graph, nobody: list[int])
         assert np.flatnonzero(held["labels"] == -1).tolist() == nobody
 
 
-def test_tables_say_so(graph: Graph, nobody: list[int]) -> None:
+def test_tables_mark_unknown_classes(graph: Graph, nobody: list[int]) -> None:
     assert classes_of(graph, nobody) == [UNKNOWN] * 15
     found = betweenness(MeasuredGraph.of(graph), 8)
     table = with_names(graph, node_table(graph, EdgeMask.full("directed", graph.num_edges), found, found, "original"))
     assert (table["class"] == UNKNOWN).sum() == 15
 
 
-def test_groups_count_them_as_none(graph: Graph, nobody: list[int]) -> None:
+def test_groups_count_unknown_classes_as_none(graph: Graph, nobody: list[int]) -> None:
     edges = int(np.isin(graph.edges, nobody).any(axis=0).sum())
     relation = next(each for each in edge_groupings(graph) if each.name == "relation")
     assert relation.sizes[2] == edges == graph.num_edges - by_pair(graph).sizes.sum() > 0
@@ -248,7 +248,7 @@ def test_groups_count_them_as_none(graph: Graph, nobody: list[int]) -> None:
     assert table.loc[(table["grouping"] == "relation") & (table["group"] == 2), "size"].tolist() == [edges]
 
 
-def test_pictures_have_a_key_for_them(graph: Graph, nobody: list[int]) -> None:
+def test_panels_have_a_legend_key_for_unknown_classes(graph: Graph, nobody: list[int]) -> None:
     part = take(graph, sample_nodes(graph, "nodes", 30, nodes=nobody))
     assert part.legend_labels()[-1] == -1
     assert part.label_name(-1) == UNKNOWN
@@ -258,7 +258,7 @@ def test_pictures_have_a_key_for_them(graph: Graph, nobody: list[int]) -> None:
     assert known.legend_labels() == [2]
 
 
-def test_a_figure_for_paper_has_a_key_for_them(graph: Graph, nobody: list[int], tmp_path: Path) -> None:
+def test_paper_figures_have_a_legend_key_for_unknown_classes(graph: Graph, nobody: list[int], tmp_path: Path) -> None:
     run = Store(tmp_path).create(resolve({"dataset": "citeseer", "rounds": 1}))
     with run.seed(0).lock():
         masks = Masks(EdgeMask.full("directed", graph.num_edges), WeightMask.full({"layers.0.weight": (3703, 2)}))
@@ -270,7 +270,7 @@ def test_a_figure_for_paper_has_a_key_for_them(graph: Graph, nobody: list[int], 
         assert words.count(UNKNOWN) == 1
 
 
-def test_a_sample_of_one_class_is_never_theirs(graph: Graph, nobody: list[int]) -> None:
+def test_class_samples_exclude_unknown_classes(graph: Graph, nobody: list[int]) -> None:
     with pytest.raises(ConfigError, match=rf"The class of node '{nobody[0]}' in citeseer is unknown: choose a class"):
         sample_nodes(graph, "class", 10, center=nobody[0])
     for label in range(graph.num_classes):

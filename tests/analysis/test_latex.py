@@ -61,13 +61,13 @@ def test_labels_are_escaped(make_scored: Callable[..., Run]) -> None:
     assert r"p\_g \& 5\% \#1 \textbackslash{}input\{x\} \textasciitilde{}\textasciicircum{}" in printed
 
 
-def test_letters_that_the_oldest_encoding_prints_as_others_are_escaped() -> None:
+def test_characters_misprinted_by_old_tex_encodings_are_escaped() -> None:
     assert escape("a < b > c | d") == r"a \ensuremath{<} b \ensuremath{>} c \ensuremath{|} d"
     assert escape('a "b" c') == "a ``b'' c"
     assert files.escaped("a<b") == r"a\ensuremath{<}b"
 
 
-def test_letters_that_tex_has_not_are_plain_or_a_question_mark() -> None:
+def test_characters_unknown_to_tex_are_replaced() -> None:
     assert escape("caf\N{LATIN SMALL LETTER E WITH ACUTE}") == "caf\N{LATIN SMALL LETTER E WITH ACUTE}"
     assert escape("x\N{SUBSCRIPT TWO} \N{PILE OF POO}") == "x2 ?"
 
@@ -103,7 +103,7 @@ def test_the_closest_to_the_original_is_bold(make_run: Callable[..., Run]) -> No
     assert bold == [False, False, False, True]
 
 
-def test_counts_have_the_decimals_of_their_means_and_unknown_values_are_not_bold(make_run: Callable[..., Run]) -> None:
+def test_counts_have_decimals_of_their_means(make_run: Callable[..., Run]) -> None:
     table = measurement_table([make_run("ugs", seeds=(0, 1)), make_run("random")], 1)
     table["isolated_nodes"] = [0, 12.5, 9]
     latex = measurements_latex(table, "cora", shown=["isolated_nodes", "reach"])
@@ -124,7 +124,7 @@ LONG_TITLES = ("W" * 60, 'A title that says in 60 letters what <this> "run" & it
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX here")
 @pytest.mark.parametrize("page", PAGES)
-def test_the_tables_fit_the_columns_of_a_paper_whatever_the_labels(page: str, tmp_path: Path) -> None:
+def test_tables_fit_paper_columns(page: str, tmp_path: Path) -> None:
     examples = [run for run in bundled_examples() if run.name.startswith("cora-node-gcn") and len(run.seeds()) == 5]
     assert len(examples) == 3
     body = "".join(_tables(examples[:count], title) for count in (1, 2, 3) for title in LONG_TITLES)
@@ -193,7 +193,7 @@ def test_command_line(
     assert capsys.readouterr().out == ""
 
 
-def test_ours_beside_the_paper(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+def test_paper_comparison_in_latex(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
     run = make_scored("ugs", [[0.82, 0.82, 0.82, 0.82, 0.79]])
     assert main(["table", "paper", str(run.path)]) == 0
     row = cells(capsys.readouterr().out, "Cora UGS")
@@ -202,7 +202,7 @@ def test_ours_beside_the_paper(make_scored: Callable[..., Run], capsys: pytest.C
     assert "prints no value" in capsys.readouterr().err
 
 
-def test_command_line_complaints(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_line_errors(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
     dense = str(make_scored("ugs", [[0.8]]).path)
     assert main(["table", "tickets", dense]) == 1
     assert "no pruned round yet" in capsys.readouterr().err
@@ -215,7 +215,7 @@ def test_command_line_complaints(make_scored: Callable[..., Run], capsys: pytest
 
 
 @pytest.mark.parametrize("title", ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "\uff1d1"])
-def test_a_spreadsheet_computes_no_title(title: str) -> None:
+def test_csv_escapes_spreadsheet_formulas(title: str) -> None:
     table = pd.DataFrame({title: [title, "-0.5"], "score": [-0.5, 0.25], "nodes": [(-1, 2), (3,)]})
     head, first, second = csv.reader(io.StringIO(csv_bytes(table).decode(), newline=""))
     shown = "'" + title.replace("\r", "\n")
@@ -225,6 +225,6 @@ def test_a_spreadsheet_computes_no_title(title: str) -> None:
     assert json.loads(json_bytes(table))[0][title] == title
 
 
-def test_a_return_in_a_text_begins_no_row() -> None:
+def test_csv_carriage_returns_begin_no_row() -> None:
     table = pd.DataFrame({"class": ["a\r=1+1", "b\r\nc"]})
     assert [*csv.reader(io.StringIO(csv_bytes(table).decode(), newline=""))] == [["class"], ["a\n=1+1"], ["b\nc"]]

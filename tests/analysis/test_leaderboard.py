@@ -34,7 +34,7 @@ def test_the_best_round_is_chosen_on_validation(make_scored: MakeScored) -> None
     assert (row["best_round"], row["best_mean"]) == (2, 0.7)
 
 
-def test_the_reference_is_chosen_by_validation_and_not_by_test_score(make_scored: MakeScored) -> None:
+def test_the_reference_is_chosen_on_validation(make_scored: MakeScored) -> None:
     runs = make_scored("ugs", [[0.8, 0.90]]), make_scored("random", [[0.8, 0.70]])
     rounds = rounds_table(runs)
     rounds = rounds.assign(val=rounds["method"].map({"ugs": 0.6, "random": 0.7}))
@@ -45,7 +45,7 @@ def test_the_reference_is_chosen_by_validation_and_not_by_test_score(make_scored
     assert comparison_words(table.to_dict("records")[1]) == "no test: +20.0 points (1 shared seed)"
 
 
-def test_a_run_of_one_seed_is_no_reference_where_others_have_more(make_scored: MakeScored) -> None:
+def test_a_run_of_one_seed_is_no_reference_if_others_have_more(make_scored: MakeScored) -> None:
     runs = make_scored("ugs", [[0.8, 0.90]]), make_scored("random", [[0.8, 0.70], [0.8, 0.71]])
     table = leader_table(validated(rounds_table(runs), "ugs", "random"))
     assert table["method"].tolist() == ["random", "ugs"]
@@ -77,7 +77,7 @@ def test_differences_are_paired_and_corrected(make_scored: MakeScored) -> None:
     assert words[1].startswith("no significant difference: \N{MINUS SIGN}1.0 ± 21.7 points, p = 0.86 (n = 3, detects")
 
 
-def test_significant_alone_is_not_significant_among_many(make_scored: MakeScored) -> None:
+def test_holm_correction_over_the_rows_of_a_data_set(make_scored: MakeScored) -> None:
     """Holm's correction over the rows of one data set."""
     high = [[0.8, 0.70], [0.8, 0.80], [0.8, 0.90]]
     shifts = (0.010, 0.014, 0.020)
@@ -186,7 +186,7 @@ def test_three_runs_of_one_seed_give_a_group_no_interval(make_scored: MakeScored
     assert np.isnan(row["best_low"])
 
 
-def test_varying_settings_come_first_and_wrong_names_are_refused(make_scored: MakeScored) -> None:
+def test_group_settings_are_sorted_and_checked(make_scored: MakeScored) -> None:
     runs = [make_scored("ugs", [[0.8]], hidden=width) for width in (16, 8)]
     fields = group_fields([*runs, make_scored("random", [[0.8]])])
     assert list(fields)[:2] == ["method", "hidden"]

@@ -72,7 +72,7 @@ def test_a_returning_direction_counts_from_its_last_removal() -> None:
     assert rounds.tolist() == [[3, 0, 0]] * 2
 
 
-def test_scores_are_found_among_the_survivors_of_the_round_before() -> None:
+def test_scores_belong_to_survivors_of_the_round_before() -> None:
     later = decision([0.3, 0.1, 0.9, 0.2, 0.8, 0.7], FIRST, SECOND, 2)
     table = score_table([decision(SHARP), later], edge=2)
     assert table[["round", "way", "below", "equal", "entries", "cut"]].to_numpy().tolist() == [
@@ -109,13 +109,13 @@ def test_ranks_that_contradict_the_masks_are_equal_scores() -> None:
     assert contradicted.standing(np.float32(0.2)) == contradicted.standing(np.float32(0.7)) == (1, 4)
 
 
-def test_what_is_stored_is_read_back(make_run: Callable[..., Run]) -> None:
+def test_removal_data_is_read_from_the_store(make_run: Callable[..., Run]) -> None:
     seed_run = make_run("random", rounds=2).seed(0)
     masks = [seed_run.masks(number).edges for number in range(3)]
     assert decisions_of(seed_run, masks) == []
 
 
-def test_edges_of_a_node_tell_who_and_what_is_shared(graph: Graph) -> None:
+def test_edge_list_of_a_node(graph: Graph) -> None:
     gone = removal_rounds([FULL, FIRST, SECOND])
     table = edges_of(graph, Closeness(graph), 2, gone, SECOND).set_index("neighbour")
     assert table.index.tolist() == [3, 1, 0], "the first to lose a direction stands on top"
@@ -128,7 +128,7 @@ def test_edges_of_a_node_tell_who_and_what_is_shared(graph: Graph) -> None:
     assert table["degree"].to_dict() == {3: 1, 1: 2, 0: 2}
 
 
-def test_common_neighbours_and_jaccard_are_those_of_networkx() -> None:
+def test_common_neighbours_and_jaccard_equal_networkx() -> None:
     cora = load_graph("cora")
     whole = nx.Graph(cora.edges.T.tolist())
     closeness = Closeness(cora)
@@ -142,7 +142,7 @@ def test_common_neighbours_and_jaccard_are_those_of_networkx() -> None:
     assert closeness.jaccard_of_edges[edge] == pytest.approx(dense)
 
 
-def test_the_sentence_says_when_and_by_how_much() -> None:
+def test_the_sentence_states_round_and_score() -> None:
     scores = score_table([decision(SHARP)], edge=3)
     went = removal_sentence(Way("B", "A", 1), 1, 2, scores[scores["way"] == 1], cut=2)
     assert went == (
@@ -155,7 +155,7 @@ def test_the_sentence_says_when_and_by_how_much() -> None:
     assert later.endswith("is kept in round 3 and removed in round 5.")
 
 
-def test_methods_without_scores_say_so() -> None:
+def test_methods_without_scores_are_stated() -> None:
     assert "at random" in no_scores("random")
     assert "stores no edge scores" in no_scores("admm")
 
@@ -252,7 +252,7 @@ def test_every_group_is_counted(table: pd.DataFrame) -> None:
     assert rows(table, "class") == {"A": [0, 3], "<b>": [0, 2]}
 
 
-def test_of_a_large_graph_chance_is_that_of_drawn_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expected_shares_of_a_large_graph_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     cora = load_graph("cora")
     mask = EdgeMask("undirected", np.random.default_rng(0).random(cora.num_edges) < 0.7)
     drawn = loss_table(cora, mask, draws=300)
@@ -265,7 +265,7 @@ def test_of_a_large_graph_chance_is_that_of_drawn_graphs(monkeypatch: pytest.Mon
         np.testing.assert_allclose(drawn[column][often], counted[column][often], atol=0.02)
 
 
-def test_of_many_classes_only_what_chance_does_not_give_has_a_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_significant_class_pairs_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
     cora = load_graph("cora")
     same = cora.labels[cora.edges[0]] == cora.labels[cora.edges[1]]
     table = loss_table(cora, EdgeMask("undirected", same), draws=20)
@@ -278,18 +278,18 @@ def test_of_many_classes_only_what_chance_does_not_give_has_a_colour(monkeypatch
     assert not np.nan_to_num(np.asarray(field.z)[~far]).any()
 
 
-def test_a_direction_that_is_left_keeps_the_edge(losses_graph: Graph) -> None:
+def test_one_remaining_direction_keeps_the_edge(losses_graph: Graph) -> None:
     one_way = EdgeMask("directed", np.array([1] * 6 + [0] * 6))
     assert (loss_table(losses_graph, one_way, draws=3)["lost"] == 0).all()
 
 
-def test_the_matrix_is_symmetric_and_open_where_no_edge_is(table: pd.DataFrame) -> None:
+def test_the_class_matrix_is_symmetric_with_gaps(table: pd.DataFrame) -> None:
     matrix = pair_matrix(table, 2, "share")
     assert matrix.tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert np.isnan(pair_matrix(table[table["group"] > 0], 2, "share")[0, 0])
 
 
-def test_chance_cuts_every_group_alike() -> None:
+def test_expected_removal_is_equal_for_all_groups() -> None:
     cora = load_graph("cora")
     mask = EdgeMask("undirected", np.random.default_rng(5).random(cora.num_edges) < 0.7)
     table = loss_table(cora, mask, draws=60)
@@ -304,7 +304,7 @@ def test_chance_cuts_every_group_alike() -> None:
     assert outside(table).mean() < 0.2, "a random mask is hardly ever outside"
 
 
-def test_a_mask_that_follows_classes_stands_out() -> None:
+def test_class_dependent_removal_is_significant() -> None:
     cora = load_graph("cora")
     low, high = cora.labels[cora.edges]
     table = loss_table(cora, EdgeMask("undirected", low == high), draws=20)
@@ -313,7 +313,7 @@ def test_a_mask_that_follows_classes_stands_out() -> None:
     assert outside(relation).all()
 
 
-def test_sentences_hold_the_numbers(table: pd.DataFrame) -> None:
+def test_group_sentences_state_the_numbers(table: pd.DataFrame) -> None:
     first, second, third = sentences(table)
     assert first == "2 of 6 edges removed, 33.3 %."
     assert second.startswith("Between different classes 100.0 % removed (by chance 0.0 % to 100.0 %)")
@@ -330,12 +330,12 @@ def test_figures_draw_the_shares_and_escape_class_names(table: pd.DataFrame) -> 
     assert list(nodes[0].y) == ["A", "&lt;b&gt;"]
 
 
-def test_classes_called_by_numbers_are_no_places_on_an_axis(table: pd.DataFrame) -> None:
+def test_numeric_class_names_are_categories(table: pd.DataFrame) -> None:
     figure = screen.draw(pair_losses(table, ("3702", "511145")))
     assert (figure.layout.xaxis.type, figure.layout.yaxis.type) == ("category", "category")
 
 
-def test_without_classes_there_are_groups_by_degree_only(losses_graph: Graph) -> None:
+def test_without_classes_groups_are_by_degree(losses_graph: Graph) -> None:
     unknown = replace(losses_graph, labels=np.full(7, -1), class_names=())
     table = loss_table(unknown, EdgeMask("undirected", 1 - np.array(CUT)), draws=3)
     assert list(table["grouping"].unique()) == ["all", "smaller_degree", "larger_degree", "all_nodes"]
@@ -354,14 +354,14 @@ def test_a_mark_at_0_is_inside_the_axis(
     assert all(150 * -low / (high - low) >= 11 / 2 + 1 for low, high in ranges)
 
 
-def test_the_axis_ends_at_what_is_drawn_not_at_pairs_of_classes(table: pd.DataFrame) -> None:
+def test_the_axis_ends_at_the_drawn_groups(table: pd.DataFrame) -> None:
     edges = table.assign(share=(table["grouping"] == "pair") * 0.9, null_high=0.2)
     axes = screen.draw(edge_losses(edges, "ugs")).select_xaxes()
     assert [axis.range[1] for axis in axes] == pytest.approx([21, 21, 21])
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_numbers_in_the_matrix_stand_out_from_every_colour_of_its_scale(dark: bool) -> None:
+def test_matrix_numbers_have_enough_contrast(dark: bool) -> None:
     table = loss_table(load_graph("cora"), EdgeMask("undirected", np.arange(5278) % 3 > 0))
     matrix = screen.draw(pair_losses(table, [str(label) for label in range(7)]), dark).data[0]
     text = matrix.textfont.color

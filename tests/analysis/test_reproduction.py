@@ -62,7 +62,7 @@ def verdict_on(name: str, setting: Setting, store: Store) -> tuple[Verdict, list
     return judge(plan, rows, claims, COST), rows, plan
 
 
-def test_every_experiment_has_its_exhibit() -> None:
+def test_every_experiment_has_an_exhibit() -> None:
     assert EXHIBITS.names() == EXPERIMENTS.names()
     assert [exhibit.label for exhibit in EXHIBITS] == [experiment.label for experiment in EXPERIMENTS]
 
@@ -73,7 +73,7 @@ def test_an_experiment_without_runs_names_its_cost(store: Store) -> None:
     assert verdict.sentence == f"Not run yet: needs {COST}."
 
 
-def test_printed_values_that_are_met_by_several_seeds_agree(store: Store, write: Callable[..., None]) -> None:
+def test_printed_values_met_by_several_seeds_agree(store: Store, write: Callable[..., None]) -> None:
     methods = ("ugs", "random", "admm")
     write("teaser", CITESEER, {method: seeds_of(printed_curve(CITESEER, method)) for method in methods})
     verdict, rows, _ = verdict_on("teaser", CITESEER, store)
@@ -90,7 +90,7 @@ def test_one_seed_has_no_verdict(store: Store, write: Callable[..., None]) -> No
     assert "10 without a verdict, which needs two seeds" in verdict.sentence
 
 
-def test_the_same_difference_has_the_same_word_whatever_the_method(store: Store, write: Callable[..., None]) -> None:
+def test_verdicts_do_not_depend_on_the_method(store: Store, write: Callable[..., None]) -> None:
     """Means of 1.2 and 1.3 points off, with five seeds of the usual spread, are both open."""
     curve = printed_curve(CORA, "ugs")
     curve[0], curve[9] = 0.807 + 0.012, 0.793 - 0.013
@@ -100,9 +100,7 @@ def test_the_same_difference_has_the_same_word_whatever_the_method(store: Store,
     assert (words["Dense", "k = 0"], words["UGS", "k = 9"]) == ("open", "open")
 
 
-def test_a_curve_far_below_is_not_reproduced_and_names_the_authors_own_code(
-    store: Store, write: Callable[..., None]
-) -> None:
+def test_a_curve_far_below_is_not_reproduced(store: Store, write: Callable[..., None]) -> None:
     low = [min(score, 0.68) for score in printed_curve(CITESEER, "ugs")]
     low[0], low[13], low[17] = 0.69, 0.66, 0.654
     curves = seeds_of(low)
@@ -129,7 +127,7 @@ def test_random_tickets_are_compared_under_both_readings(store: Store, write: Ca
     assert printed[FIRST] == printed[SECOND] == [0.797, 0.785, 0.757, 0.637]
 
 
-def test_a_number_and_a_difference_have_one_family_in_every_exhibit(store: Store, write: Callable[..., None]) -> None:
+def test_numbers_and_differences_share_one_family(store: Store, write: Callable[..., None]) -> None:
     """Figure 3 and Table 2 both compare UGS with the paper and with random pruning: neither says it otherwise."""
     generator = np.random.default_rng(5)
     for name in ("random-tickets", "node-classification"):
@@ -158,7 +156,7 @@ def test_a_half_finished_experiment_is_incomplete(store: Store, write: Callable[
     assert verdict.sentence == f"So far: {told}. Missing: {COST}."
 
 
-def test_claims_alone_decide_where_no_number_is_printed(store: Store, write: Callable[..., None]) -> None:
+def test_without_printed_numbers_claims_decide(store: Store, write: Callable[..., None]) -> None:
     gat = Setting("pubmed", "gat")
     seeds = seeds_of([0.8 - 0.010 * number for number in range(ROUNDS)])
     for place, scores in enumerate(seeds):
@@ -203,7 +201,7 @@ def test_a_lead_holds_only_where_the_difference_is_significant(
 
 
 @pytest.mark.parametrize(("seeds", "tested"), [(1, False), (3, True)])
-def test_what_one_seed_says_of_a_claim_is_no_verdict(
+def test_one_seed_gives_no_verdict_on_a_claim(
     store: Store, write: Callable[..., None], seeds: int, tested: bool
 ) -> None:
     gat = Setting("pubmed", "gat")
@@ -223,7 +221,7 @@ def test_what_one_seed_says_of_a_claim_is_no_verdict(
         (0.005, None, "open in k = 4 to 20"),
     ],
 )
-def test_a_saving_is_judged_by_what_the_seeds_show(
+def test_savings_follow_the_verdicts(
     store: Store, write: Callable[..., None], loss: float, holds: bool | None, words: str
 ) -> None:
     gcn = Setting("pubmed", "gcn")
@@ -235,7 +233,7 @@ def test_a_saving_is_judged_by_what_the_seeds_show(
     assert words in claim.ours
 
 
-def test_only_the_rounds_that_are_shown_are_called_tickets() -> None:
+def test_only_significant_rounds_are_called_tickets() -> None:
     """Rounds 1 and 5 are, those between them are not: no sentence says "up to round 5"."""
     verdicts = judge_rounds(
         [[0.001, 0.0, -0.001, 0.0005, 0.0]] + [[-0.02, 0.01, 0.0, -0.03, 0.01]] * 3 + [[0.0, 0.001, 0.002, 0.0, 0.0005]]
@@ -248,7 +246,7 @@ def test_only_the_rounds_that_are_shown_are_called_tickets() -> None:
     ("loss", "holds"),
     [((0.02, 0.021, 0.022), True), ((0.0, 0.001, 0.002), False), ((0.0, 0.03), None), ((0.03,), None)],
 )
-def test_a_substantial_loss_is_one_of_more_than_a_point(
+def test_a_substantial_loss_exceeds_one_point(
     store: Store, make_scored: MakeScored, loss: Sequence[float], holds: bool | None
 ) -> None:
     flat = [[0.8] * 15 for _ in loss]
@@ -260,7 +258,7 @@ def test_a_substantial_loss_is_one_of_more_than_a_point(
     assert f"(n = {len(loss)}, one-sided paired t test)" in aggressive.ours
 
 
-def test_all_rates_of_an_ablation_are_one_family(make_scored: MakeScored) -> None:
+def test_rates_of_an_ablation_form_one_family(make_scored: MakeScored) -> None:
     hidden = iter(range(2, 100))
 
     def found(few: Sequence[Sequence[float]], many: Sequence[Sequence[float]]) -> tuple[bool | None, str]:
@@ -279,7 +277,7 @@ def test_all_rates_of_an_ablation_are_one_family(make_scored: MakeScored) -> Non
     assert "2 no verdict (one seed, or no spread) of 2 rounds" in found([[0.8, 0.79, 0.78]] * 3, low)[1]
 
 
-def test_runs_that_are_named_by_their_path_are_judged_alike(store: Store, make_scored: MakeScored) -> None:
+def test_runs_named_by_path_get_the_same_verdict(store: Store, make_scored: MakeScored) -> None:
     flat, low = [[0.8] * 15] * 3, [[0.8, *[0.8 - each] * 14] for each in (0.02, 0.021, 0.022)]
     runs = [make_scored("ugs", scores, p_graph=rate) for rate, scores in ((0.05, flat), (0.2, low))]
     claims = EXHIBITS.get("ablation").claims
@@ -290,7 +288,7 @@ def test_runs_that_are_named_by_their_path_are_judged_alike(store: Store, make_s
     assert by_name[1].holds is True
 
 
-def test_a_stand_in_is_named(store: Store, make_scored: MakeScored) -> None:
+def test_substitute_runs_are_named(store: Store, make_scored: MakeScored) -> None:
     experiment = EXPERIMENTS.get("subgraph-gallery")
     config = arm_config(experiment, CORA, experiment.arms(CORA)[0]).model_copy(update={"hidden": 64})
     make_scored("ugs", [[0.8] * 14], **config.model_dump(exclude={"method"}))
@@ -317,7 +315,7 @@ def test_measurements_are_compared_relatively() -> None:
 
 
 @pytest.mark.parametrize(("ours", "word"), [(145_533_520, "agrees"), (146_499_000, "agrees"), (145_400_000, "differs")])
-def test_a_number_that_rounds_to_the_printed_one_agrees(ours: int, word: str) -> None:
+def test_numbers_rounding_to_the_printed_one_agree(ours: int, word: str) -> None:
     """145.5 M is printed as 146 M; a relative margin of 0.2 % alone would be finer than that."""
     row = Comparison("MACs", "k = 17", "macs", ours, float("nan"), 5, 146_000_000, "Figure 1", is_exact=True)
     (found,) = judged([row])
@@ -325,7 +323,7 @@ def test_a_number_that_rounds_to_the_printed_one_agrees(ours: int, word: str) ->
     assert found.margin == pytest.approx(0.5 / 146)
 
 
-def test_facts_are_shown_where_they_explain() -> None:
+def test_facts_are_shown_in_their_exhibit() -> None:
     def told(name: str, setting: Setting, differs: bool) -> set[str]:
         return {fact.name for fact in published.facts(name, *setting, falls_short=differs)}
 
@@ -362,7 +360,7 @@ def test_every_method_of_the_teaser_has_its_points() -> None:
     assert published.points("pubmed") == ()
 
 
-def test_swapped_columns_are_put_right() -> None:
+def test_swapped_columns_are_corrected() -> None:
     assert published.measurements("cora") == published.measurements("citeseer", as_printed=True)
     assert published.measurements("citeseer") == published.measurements("cora", as_printed=True)
     assert published.measurements("pubmed") == published.measurements("pubmed", as_printed=True)
@@ -371,7 +369,7 @@ def test_swapped_columns_are_put_right() -> None:
     assert published.measurements("no-such-graph") == {}
 
 
-def test_the_bundled_admm_graphs_are_mostly_a_degree_rule() -> None:
+def test_bundled_admm_graphs_mostly_follow_node_degrees() -> None:
     """The count that the Paper page states: graphs whose edges are those with the largest 1/sqrt(d_i d_j)."""
     run = next(run for run in bundled_examples() if run.config.method == "admm")
     graph = load_graph(run.config.dataset)

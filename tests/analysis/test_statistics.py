@@ -10,7 +10,7 @@ from glt.verdicts import half_width
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_interval_and_p_value_are_scipys(seed: int) -> None:
+def test_interval_and_p_value_equal_scipy(seed: int) -> None:
     values = np.random.default_rng(seed).normal(0.01, 0.02, size=3 + seed)
     low, high = stats.t.interval(0.95, values.size - 1, loc=values.mean(), scale=stats.sem(values))
     half = half_width(values.std(ddof=1), values.size)
@@ -21,7 +21,7 @@ def test_interval_and_p_value_are_scipys(seed: int) -> None:
     assert (tested.p, tested.half) == pytest.approx((expected, float(half)))
 
 
-def test_one_value_has_neither() -> None:
+def test_one_value_has_no_interval_or_p_value() -> None:
     assert np.isnan(half_width(np.nan, 1))
     assert np.isnan(significances([[0.1]])[0].p)
 
@@ -32,14 +32,14 @@ def test_equal_differences_have_no_test() -> None:
     assert agreements([]) == []
 
 
-def test_the_detectable_difference_is_that_of_the_next_step_of_the_family() -> None:
+def test_detectable_difference_uses_the_next_holm_level() -> None:
     shown, first, second = significances([[0.05, 0.051, 0.049, 0.05], [0.0, 0.01, -0.005, 0.002], [0.1, -0.1, 0.05]])
     assert (shown.word, first.word, second.word) == ("higher", "none", "none")
     expected = verdicts.detectable_difference(first.deviation, 4, 0.05 / 2 / 2)
     assert first.detectable == pytest.approx(float(expected))
 
 
-def test_an_open_number_needs_seeds_for_the_next_step_of_the_family() -> None:
+def test_seeds_needed_use_the_next_holm_level() -> None:
     """Nine numbers that agree are done: the one that is open has to meet 5 %, not a tenth of it."""
     found = agreements([Gap(5, 0.0, 0.001, 0.015)] * 9 + [Gap(5, 0.010, 0.006, 0.015)])
     assert [each.word for each in found] == ["agrees"] * 9 + ["open"]
@@ -48,7 +48,7 @@ def test_an_open_number_needs_seeds_for_the_next_step_of_the_family() -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.013, 0.016, -0.03])
-def test_agreement_is_two_one_sided_tests_of_scipy(shift: float) -> None:
+def test_agreement_equals_two_one_sided_tests_of_scipy(shift: float) -> None:
     values = np.random.default_rng(1).normal(shift, 0.004, 6)
     (found,) = agreements([Gap(6, float(values.mean()), float(values.std(ddof=1)), 0.015)])
     below, above = (stats.ttest_1samp(values, side, alternative="less").pvalue for side in (0.015, -0.015))

@@ -32,7 +32,7 @@ def luminance(color: str) -> float:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_words_can_be_read_on_both_grounds(name: str) -> None:
+def test_colours_have_contrast_on_both_backgrounds(name: str) -> None:
     assert 1.05 / (luminance(palette.style(name).words) + 0.05) >= 4.5
     assert (luminance(palette.style(name).dark) + 0.05) / (luminance("#0E1117") + 0.05) >= 4.5
 
@@ -47,14 +47,14 @@ def test_admm_is_dashed_and_other_methods_are_solid() -> None:
     assert [name for name, dash in dashes.items() if dash] == ["admm"]
 
 
-def test_further_runs_of_a_method_take_the_next_dashes() -> None:
+def test_further_runs_of_a_method_use_the_next_dashes() -> None:
     runs = {"ugs-1": "ugs", "admm-1": "admm", "ugs-2": "ugs", "admm-2": "admm"}
     table = pd.DataFrame({"run": list(runs), "method": list(runs.values())})
     assert dash_of_run(table) == {"ugs-1": 0, "admm-1": 1, "ugs-2": 1, "admm-2": 2}
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
-def test_lightness_rises_with_the_value_and_stands_out_from_the_ground(count: int) -> None:
+def test_lightness_rises_with_the_value(count: int) -> None:
     styles = palette.steps(count)
     for dark, ground in ((False, LIGHT.ground), (True, DARK.ground)):
         shades = [luminance(style.color(dark)) for style in styles]
@@ -93,13 +93,13 @@ def _character(entity: str) -> str | None:
 
 
 @given(st.text(st.sampled_from("<>&\"'%{}x;#37quotamp ")))
-def test_text_is_shown_as_it_was_written(text: str) -> None:
+def test_escaped_text_is_shown_verbatim(text: str) -> None:
     escaped = escape(text)
     assert drawn(escaped) == text
     assert not re.search(r"[<>]|%\{", escaped)
 
 
-def test_no_figure_escapes_in_another_way() -> None:
+def test_escaping_is_in_one_place() -> None:
     figures = [path for path in ANALYSIS.rglob("*.py") if "plotly" in path.read_text()]
     assert ANALYSIS / "drawing" / "screen.py" in figures
     assert not [path for path in figures if re.search(r"from html import .*\bescape\b", path.read_text())]

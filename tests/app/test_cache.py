@@ -14,7 +14,7 @@ from glt.store import Event, Run, Store
 from tests.app.conftest import MakeRun
 
 
-def test_the_epochs_of_a_round_follow_a_file_that_grows_and_is_cut(tmp_path: Path) -> None:
+def test_epochs_follow_a_file_that_grows_or_is_truncated(tmp_path: Path) -> None:
     seed_run = Store(tmp_path).create(RunConfig()).seed(0)
     seed_run.make()
 
@@ -41,7 +41,7 @@ def test_the_epochs_of_a_round_follow_a_file_that_grows_and_is_cut(tmp_path: Pat
     assert rounds() == []
 
 
-def test_a_long_log_is_shown_by_its_end(tmp_path: Path) -> None:
+def test_only_the_end_of_a_long_log_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     assert run_detail.tail(path, 3) == ""
     path.write_text("".join(f"line {number}\n" for number in range(50_000)))
@@ -53,7 +53,7 @@ def test_a_long_log_is_shown_by_its_end(tmp_path: Path) -> None:
     assert len(run_detail.tail(path, 3)) == run_detail.MOST_BYTES
 
 
-def test_a_result_is_kept_until_its_run_changes(make_run: MakeRun, store: Store) -> None:
+def test_results_are_cached_until_the_run_changes(make_run: MakeRun, store: Store) -> None:
     run, computed = make_run("ugs"), []
 
     @cache.cached(4)
@@ -77,6 +77,6 @@ def test_an_error_of_the_store_reaches_the_page(make_run: MakeRun) -> None:
         cache.rounds_of([run])
 
 
-def test_only_what_has_a_key_is_cached() -> None:
+def test_only_arguments_with_a_key_are_cached() -> None:
     with pytest.raises(TypeError, match="no cache key for set"):
         cache.cache_key({1})

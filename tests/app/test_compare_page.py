@@ -19,7 +19,7 @@ def pair(make_run: MakeRun) -> tuple[Run, Run]:
     return make_run("ugs", states=THREE), make_run("random", states=THREE, hidden=64)
 
 
-def test_the_table_names_the_reference_and_what_is_shown(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+def test_the_leader_table_names_its_reference(pair: tuple[Run, Run], open_page: OpenPage) -> None:
     app = open_page("compare")
     table = app.dataframe[0].value
     assert table["Run"].tolist() == ["UGS · Cora GCN", "Random pruning · Cora GCN"]
@@ -32,14 +32,14 @@ def test_the_table_names_the_reference_and_what_is_shown(pair: tuple[Run, Run], 
     assert table["Seeds"].tolist() == [3, 3]
 
 
-def test_a_metric_keeps_its_large_letters_in_the_caption(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_metric_capitals_are_kept(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", states=THREE, task="link")
     app = open_page("compare")
     assert "Test ROC-AUC" in texts(app)
     assert "roc" not in texts(app)
 
 
-def test_the_pair_is_in_the_address_and_in_the_figure(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+def test_the_compared_pair_is_in_the_url_and_the_figure(pair: tuple[Run, Run], open_page: OpenPage) -> None:
     app = open_page("compare", one=pair[1].name, other=pair[0].name)
     assert (app.query_params["one"], app.query_params["other"]) == (pair[1].name, pair[0].name)
     assert app.query_params["at"] == "round"
@@ -54,7 +54,7 @@ def test_the_pair_is_in_the_address_and_in_the_figure(pair: tuple[Run, Run], ope
     assert "Used by UGS (hidden = 512) only: epochs = 5" in texts(app)
 
 
-def test_two_seeds_draw_no_interval_and_say_so(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_two_seeds_have_no_interval(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     make_run("random")
     app = open_page("compare")
@@ -78,7 +78,9 @@ def test_runs_are_grouped_by_a_setting(make_run: MakeRun, open_page: OpenPage) -
     assert "means and 95% t intervals over the different seeds of a group" in texts(app)
 
 
-def test_words_narrow_the_table(pair: tuple[Run, Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_words_filter_the_table(
+    pair: tuple[Run, Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run_select, "SHOWN_FROM", 1)
     app = open_page("compare", filter="hidden=64")
     assert app.dataframe[0].value["Run"].tolist() == ["Random pruning · Cora GCN"]
@@ -87,7 +89,7 @@ def test_words_narrow_the_table(pair: tuple[Run, Run], open_page: OpenPage, monk
     assert "No run matches all these words." in texts(app)
 
 
-def test_of_very_many_runs_the_usual_ones_are_read_first(
+def test_of_many_runs_the_default_ones_are_read_first(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from app.views import compare
@@ -103,7 +105,7 @@ def test_of_very_many_runs_the_usual_ones_are_read_first(
     assert len(open_page("compare", by="hidden").dataframe[0].value) == 3
 
 
-def test_only_runs_with_like_scores_stand_in_one_table(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_tables_hold_runs_of_one_metric_only(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     make_run("ugs", task="link")
     app = open_page("compare")
@@ -112,7 +114,7 @@ def test_only_runs_with_like_scores_stand_in_one_table(make_run: MakeRun, open_p
     assert "there is no other to compare with" in texts(app)
 
 
-def test_two_chosen_rows_become_the_pair_until_the_pickers_say_otherwise(pair: tuple[Run, Run]) -> None:
+def test_two_selected_rows_become_the_compared_pair(pair: tuple[Run, Run]) -> None:
     import pandas as pd
 
     table = pd.DataFrame({"run": [run.name for run in pair]})
@@ -128,9 +130,7 @@ def _choose(table: dict[str, list[str]]) -> None:
     compare._choose_pair(pd.DataFrame(table), [1, 0])
 
 
-def test_a_hidden_run_is_compared_where_the_address_names_it(
-    pair: tuple[Run, Run], store: Store, open_page: OpenPage
-) -> None:
+def test_a_hidden_run_in_the_url_is_compared(pair: tuple[Run, Run], store: Store, open_page: OpenPage) -> None:
     store.annotate(pair[1].name, {"hidden": True})
     assert len(open_page("compare").dataframe[0].value) == 1
     assert len(open_page("compare", other=pair[1].name).dataframe[0].value) == 2

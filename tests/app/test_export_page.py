@@ -24,7 +24,7 @@ def run(make_run: MakeRun) -> Run:
     return make_run("ugs", states=("done",))
 
 
-def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(run: Run, open_page: OpenPage) -> None:
+def test_the_gallery_states_why_a_figure_is_missing(run: Run, open_page: OpenPage) -> None:
     app = open_page("export", what="gallery", runs=run.name)
     told = [caption.value for caption in app.caption]
     assert any("needs runs that differ" in text for text in told)
@@ -37,7 +37,7 @@ def test_the_gallery_says_why_a_figure_is_not_there_and_opens_another(run: Run, 
     assert app.selectbox(key="what").value == "gallery"
 
 
-def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
+def test_a_failed_figure_leaves_the_gallery_usable(
     run: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> NoReturn:
@@ -56,7 +56,7 @@ def test_a_figure_that_fails_by_itself_does_not_cost_the_rest(
         (StudioError("TeX cannot draw it: write a PDF."), "TeX cannot draw it: write a PDF."),
     ],
 )
-def test_the_page_says_why_a_file_cannot_be_had(
+def test_the_page_states_why_a_file_cannot_be_made(
     run: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
     def fail(*_: object) -> NoReturn:
@@ -78,13 +78,13 @@ def test_the_page_says_why_a_file_cannot_be_had(
     assert not app.error
 
 
-def test_a_file_is_written_once_for_the_browser_and_the_page() -> None:
+def test_an_export_file_is_rendered_once() -> None:
     made = []
     file = Written("f.pdf", lambda: made.append(1) or b"content")
     assert (file.failure(), file.content(), file.content(), len(made)) == ("", b"content", b"content", 1)
 
 
-def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_page: OpenPage) -> None:
+def test_chosen_panels_are_in_the_command(run: Run, open_page: OpenPage) -> None:
     view = {"what": "panels", "runs": run.name, "figures": ["degrees", "training"], "shape": "2x1", "dpi": "150"}
     app = open_page("export", **view)
     (command,) = [block.value for block in app.code]
@@ -92,7 +92,7 @@ def test_panels_are_chosen_on_the_page_and_named_in_the_command(run: Run, open_p
     assert command.endswith("--panels 2x1 --dpi 150 --out cora-panels-icml.png")
 
 
-def test_the_picture_is_the_file(run: Run, open_page: OpenPage) -> None:
+def test_the_preview_equals_the_file(run: Run, open_page: OpenPage) -> None:
     choices = FigureChoices(grey=True)
     request = Request("degrees", (run,), choices)
     assert (
@@ -103,14 +103,14 @@ def test_the_picture_is_the_file(run: Run, open_page: OpenPage) -> None:
     assert request.file("json", 150).startswith(b"[")
 
 
-def test_a_strip_of_many_panels_shows_the_first_runs_and_says_so(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_too_many_panels_show_the_first_runs_with_a_note(make_run: MakeRun, open_page: OpenPage) -> None:
     runs = [make_run("ugs", states=("done",), hidden=hidden).name for hidden in (8, 16, 32, 64, 128)]
     told = [caption.value for caption in open_page("export", what="gallery", runs=runs).caption]
     shown = sum("The first 4 of 5 runs" in text for text in told)
     assert shown == sum("round" in figure.uses for figure in FIGURES)
 
 
-def test_the_page_makes_the_same_bytes(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_the_page_and_the_command_make_the_same_bytes(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("export", what="bundle", runs=run.name, columns="2")
     assert export.BUNDLE_KEPT not in app.session_state

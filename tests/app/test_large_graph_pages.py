@@ -71,7 +71,7 @@ def runs(large: Graph, make_run: MakeRun) -> list[Run]:
 
 
 @pytest.mark.parametrize("name", [title.lower() for title in PAGES])
-def test_a_page_reads_no_features_and_needs_no_classes(name: str, runs: list[Run], open_page: OpenPage) -> None:
+def test_pages_read_no_features_and_need_no_classes(name: str, runs: list[Run], open_page: OpenPage) -> None:
     app = open_page(name)
     assert not app.error
 
@@ -84,7 +84,7 @@ def test_every_sample_is_drawn(sample: str, runs: list[Run], open_page: OpenPage
     assert app.get("iframe")
 
 
-def test_sections_do_without_classes_and_features(runs: list[Run], open_page: OpenPage) -> None:
+def test_subgraph_sections_work_without_classes_and_features(runs: list[Run], open_page: OpenPage) -> None:
     low, high = load_graph("large").edges[:, 10].tolist()
     words = texts(open_page("subgraphs", section="why", at=str(low), to=str(high)))
     assert "class unknown" in words
@@ -99,7 +99,7 @@ def test_sections_do_without_classes_and_features(runs: list[Run], open_page: Op
     assert "5,278 edges" in words
 
 
-def test_who_loses_without_classes(runs: list[Run], open_page: OpenPage) -> None:
+def test_edge_losses_without_classes(runs: list[Run], open_page: OpenPage) -> None:
     app = open_page("subgraphs", section="losers")
     assert not app.error
     assert "Nodes that lost their last edge" in texts(app)
@@ -108,7 +108,7 @@ def test_who_loses_without_classes(runs: list[Run], open_page: OpenPage) -> None
     assert len(app.get("plotly_chart")) == 1
 
 
-def test_the_figures_of_losses_without_classes(runs: list[Run]) -> None:
+def test_loss_figures_without_classes(runs: list[Run]) -> None:
     choices = FigureChoices(round=2)
     drawing = plan("losers", runs, choices)
     assert figure_bytes(on_page(drawing, choices), "png", 50)
@@ -118,13 +118,13 @@ def test_the_figures_of_losses_without_classes(runs: list[Run]) -> None:
         plan("pairs", runs, choices)
 
 
-def test_nodes_are_ranked_without_a_column_of_unknown_classes(large: Graph) -> None:
+def test_node_table_without_classes_has_no_class_column(large: Graph) -> None:
     assert "class" in with_names(load_graph("cora"), pd.DataFrame({"node": [0], "label": [0]}))
     assert list(with_names(large, pd.DataFrame({"node": [0], "label": [-1]}))) == ["node"]
 
 
 @pytest.mark.parametrize("view", ["table", "trend"])
-def test_what_is_not_measured_is_offered_as_a_command(
+def test_unmeasured_graphs_offer_a_command(
     view: str, runs: list[Run], open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_page("measurements", view=view, round="2")
@@ -142,7 +142,7 @@ def test_what_is_not_measured_is_offered_as_a_command(
         (2708, True, 3 * 7986 * (6e-5 + 1.5e-4 + 1.3e-3)),
     ],
 )
-def test_the_time_said_holds_the_factors_of_a_graph_that_is_factored(
+def test_measurement_time_includes_factorisation(
     most: int, slow: bool, seconds: float, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = []
@@ -153,7 +153,7 @@ def test_the_time_said_holds_the_factors_of_a_graph_that_is_factored(
     assert said == [pytest.approx(seconds)]
 
 
-def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], open_page: OpenPage) -> None:
+def test_measured_and_estimated_values_are_shown(runs: list[Run], open_page: OpenPage) -> None:
     from analysis.measures.tables import measurement_table
 
     measurement_table(runs, 2)
@@ -165,7 +165,7 @@ def test_what_was_measured_is_shown_with_what_was_estimated(runs: list[Run], ope
 
 
 @pytest.mark.parametrize("page", ["subgraphs", "measurements"])
-def test_another_graph_of_the_name_is_one_sentence(make_run: MakeRun, open_page: OpenPage, page: str) -> None:
+def test_a_different_graph_of_the_same_name_is_one_sentence(make_run: MakeRun, open_page: OpenPage, page: str) -> None:
     make_run("ugs", ("done",)).seed(0).write_environment({"data_hash": "f" * 64})
     app = open_page(page)
     assert any("differs from the one that seed 0 of" in error.value for error in app.error)

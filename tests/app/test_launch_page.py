@@ -49,7 +49,7 @@ def test_bad_input_is_one_sentence_and_starts_nothing(
     assert app.button(key="start").disabled
 
 
-def test_everything_that_is_wrong_is_said_at_once(store: Store, open_page: OpenPage) -> None:
+def test_all_input_errors_are_shown_at_once(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", methods=["ugs", "random"], seeds="x", hidden="wide", p_graph="2")
     (error,) = app.error
     head, *listed = [line for line in error.value.split("\n") if line]
@@ -58,7 +58,7 @@ def test_everything_that_is_wrong_is_said_at_once(store: Store, open_page: OpenP
     assert app.button(key="start").disabled
 
 
-def test_seeds_are_read_in_order_and_once() -> None:
+def test_seeds_are_sorted_and_unique() -> None:
     assert read_seeds("3, 1,3 , 0") == (3, 1, 0)
     with pytest.raises(ConfigError, match="No seed is given"):
         read_seeds(" , ")
@@ -90,7 +90,7 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
     ]
 
 
-def test_what_is_on_disk_already_costs_nothing(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_finished_rounds_cost_nothing(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("launch", methods="ugs", seeds="0, 1", rounds="3", epochs="5", retrain_epochs="5")
     cost = {metric.label: metric.value for metric in app.metric}
@@ -104,7 +104,7 @@ def test_what_is_on_disk_already_costs_nothing(make_run: MakeRun, open_page: Ope
     assert [badge for badge in app.markdown if "complete" in badge.value]
 
 
-def test_time_is_taken_from_the_store_and_says_so(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_time_estimates_come_from_the_store(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("launch", methods="ugs", seeds="7", rounds="1", epochs="5", retrain_epochs="5")
     cost = {metric.label: metric.value for metric in app.metric}
@@ -113,7 +113,7 @@ def test_time_is_taken_from_the_store_and_says_so(make_run: MakeRun, open_page: 
     assert any("as timed in this store" in caption.value for caption in app.caption)
 
 
-def test_what_may_be_pruned_is_listed(store: Store, open_page: OpenPage) -> None:
+def test_prunable_tensors_are_listed(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", model="gin", methods="ugs", hidden="16")
     listed = next(table.value for table in app.table if "Tensor" in table.value)
     told = dict(zip(listed["Tensor"], listed["Pruned"], strict=True))
@@ -124,7 +124,7 @@ def test_what_may_be_pruned_is_listed(store: Store, open_page: OpenPage) -> None
     assert {"yes", "no"} == set(told.values())
 
 
-def test_random_tickets_wait_for_a_run_to_read(store: Store, make_run: MakeRun, open_page: OpenPage) -> None:
+def test_random_tickets_need_a_source_run(store: Store, make_run: MakeRun, open_page: OpenPage) -> None:
     app = open_page("launch", methods="reinit", seeds="0")
     assert [error.value for error in app.error] == [
         "Random tickets need a source of masks: set masks_of to a finished run."
@@ -137,7 +137,7 @@ def test_random_tickets_wait_for_a_run_to_read(store: Store, make_run: MakeRun, 
     assert not app.button(key="start").disabled
 
 
-def test_too_little_memory_is_said_before_the_start(
+def test_too_little_memory_is_reported_before_the_start(
     store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 300_000_000)
@@ -169,7 +169,7 @@ def test_the_form_follows_data_set_task_and_network(
 SETTING = {"dataset": "cora", "task": "node", "model": "gcn"}
 
 
-def test_every_number_can_be_varied_but_the_rounds() -> None:
+def test_every_numeric_setting_but_rounds_can_be_varied() -> None:
     names = [name for name, _ in numeric_fields(SETTING, ["ugs"])]
     assert {"p_graph", "p_weight", "hidden", "dropout", "mask_noise", "mask_learning_rate"} <= set(names)
     assert not {"rounds", "dataset", "degree", "options", "mask_weight_decay", "masks_from"} & set(names)
@@ -180,7 +180,7 @@ def test_every_number_can_be_varied_but_the_rounds() -> None:
     ]
 
 
-def test_the_values_of_a_grid_are_counted_costed_and_started(
+def test_grid_points_are_counted_estimated_and_started(
     store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = []
@@ -211,7 +211,7 @@ def test_the_values_of_a_grid_are_counted_costed_and_started(
     assert app.title[0].value == "Runs"
 
 
-def test_the_grid_is_in_the_address_and_comes_back_from_it(store: Store, open_page: OpenPage) -> None:
+def test_the_grid_is_restored_from_the_url(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", methods=["ugs", "random"], vary=["hidden", "p_graph"], sweep_hidden="8,16")
     assert app.query_params["vary"] == ["hidden", "p_graph"]
     assert app.query_params["sweep_hidden"] == "8,16"
@@ -240,7 +240,7 @@ def test_export_draws_the_ablation_of_a_sweep(
 # Pre-training in the app: its progress on Runs, and as a start on Launch.
 
 
-def test_one_is_opened_by_its_address(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
+def test_a_pretraining_is_opened_by_its_url(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
     run = make_pretraining(("done", "failed"))
     app = open_page("runs", run=run.name)
     shown = texts(app)
@@ -251,7 +251,7 @@ def test_one_is_opened_by_its_address(make_pretraining: MakePretraining, open_pa
     assert app.button(key=f"resume-{run.name}").label == "Resume all"
 
 
-def test_they_stand_beside_runs_and_can_be_deleted(
+def test_pretrainings_are_listed_with_runs_and_can_be_deleted(
     make_pretraining: MakePretraining, make_run: MakeRun, open_page: OpenPage
 ) -> None:
     run = make_pretraining()
@@ -265,7 +265,7 @@ def test_they_stand_beside_runs_and_can_be_deleted(
     assert app.button(key="confirm-delete").label == "Move to trash"
 
 
-def test_progress_is_said_in_epochs(make_pretraining: MakePretraining, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pretraining_progress_is_in_epochs(make_pretraining: MakePretraining, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_pretraining(("done", "running"))
     at = Progress(round=0, rounds=0, stage="pre-training", epoch=1200, epochs=10_000, fraction=0.12)
     monkeypatch.setattr("glt.store.locks.is_alive", lambda *_: True)
@@ -276,7 +276,7 @@ def test_progress_is_said_in_epochs(make_pretraining: MakePretraining, monkeypat
     assert now.seeds[1].doing == "epoch 1,200 of at most 10,000"
 
 
-def test_launch_offers_finished_ones_of_the_same_data_and_task(
+def test_launch_offers_matching_finished_pretrainings(
     make_pretraining: MakePretraining,
     store: Store,
     open_page: OpenPage,
@@ -304,14 +304,16 @@ def test_launch_offers_finished_ones_of_the_same_data_and_task(
     assert [config.options["pretraining"] for config in started] == [run.name]
 
 
-def test_one_that_does_not_fit_is_one_sentence(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
+def test_a_pretraining_that_does_not_fit_is_one_sentence(
+    make_pretraining: MakePretraining, open_page: OpenPage
+) -> None:
     run = make_pretraining()
     app = open_page("launch", pretraining=run.name)
     assert ["has width 16, but the first layer of gcn" in error.value for error in app.error] == [True]
     assert app.button(key="start").disabled
 
 
-def test_a_damaged_first_layer_is_said(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
+def test_a_damaged_first_layer_is_reported(make_pretraining: MakePretraining, open_page: OpenPage) -> None:
     run = make_pretraining()
     (run.seed(0).path / "pretrained.safetensors").write_bytes(b"nothing")
     app = open_page("runs", run=run.name)
@@ -319,7 +321,7 @@ def test_a_damaged_first_layer_is_said(make_pretraining: MakePretraining, open_p
     assert f"mend-{run.name}" in [button.key for button in app.button]
 
 
-def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
+def test_launch_starts_a_pretraining_of_the_forms_width_and_seeds(
     store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[tuple[PretrainConfig, tuple[int, ...]]] = []
@@ -340,7 +342,7 @@ def test_launch_starts_one_of_the_width_and_seeds_of_the_form(
     assert started == [(resolve_pretraining(values), (1, 2))]
 
 
-def test_launch_says_why_one_cannot_start(store: Store, open_page: OpenPage) -> None:
+def test_launch_states_why_a_pretraining_cannot_start(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", seeds="one")
     app.button(key="start-pre-training").click().run()
     assert not app.exception

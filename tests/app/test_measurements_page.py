@@ -30,7 +30,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("GLT_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
-def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeRun) -> None:
+def test_swapped_printed_values_are_shown(make_run: MakeRun) -> None:
     table = measurement_table([make_run("ugs")], 3)
     printed, swapped = published.measurements("cora"), published.measurements("cora", as_printed=True)
     read = measurement.words_table(table, ["average_clustering"], printed, swapped, "cora")
@@ -38,7 +38,7 @@ def test_what_the_paper_prints_under_the_other_name_is_shown_too(make_run: MakeR
     assert read["Original"].tolist() == ["0.24067", ":gray[0.24067]", ":gray[0.14147]"]
 
 
-def test_the_papers_values_stand_beside_rounds_it_measured_alone(make_run: MakeRun) -> None:
+def test_printed_values_appear_only_at_rounds_the_paper_measured(make_run: MakeRun) -> None:
     runs = [make_run("ugs", rounds=14), make_run("ugs", rounds=14, model="gin"), make_run("random", rounds=14)]
     table = measurement_table(runs, [13, 3], published=published.measurements("cora"))
     read = measurement.words_table(table, ["average_clustering"], published.measurements("cora"))
@@ -51,7 +51,7 @@ def test_the_papers_values_stand_beside_rounds_it_measured_alone(make_run: MakeR
     ]
 
 
-def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_main_measures_come_first_and_others_are_folded(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run()
     app = open_page("measurements", round="2")
     first, paper, others = (table.value for table in app.table)
@@ -69,7 +69,7 @@ def test_the_headline_stands_first_and_the_rest_is_folded_away(make_run: MakeRun
     assert app.query_params["slow"] == "1"
 
 
-def test_networkx_is_offered_with_its_time_and_its_table_names_the_largest_difference(
+def test_networkx_is_offered_with_its_time_and_its_difference(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run(rounds=2)
@@ -88,7 +88,7 @@ def test_networkx_is_offered_with_its_time_and_its_table_names_the_largest_diffe
     assert "between NetworkX and our faster versions" in said
 
 
-def test_rounds_stand_side_by_side_and_can_be_taken_away(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_rounds_can_be_added_and_removed(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run()
     app = open_page("measurements", round="1", also=["3"])
     assert app.table[0].value.columns.tolist() == ["Measure", "Original", "UGS, round 1", "UGS, round 3"]
@@ -99,7 +99,7 @@ def test_rounds_stand_side_by_side_and_can_be_taken_away(make_run: MakeRun, open
         assert part in link.query_string
 
 
-def test_runs_on_two_graphs_get_a_table_each_under_its_name(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_every_graph_has_its_own_table(make_run: MakeRun, open_page: OpenPage) -> None:
     runs = [make_run("ugs"), make_run("random"), make_run("ugs", task="link")]
     app = open_page("measurements", round="2", runs=[run.name for run in runs])
     assert [heading.value for heading in app.subheader] == ["Cora (node classification)", "Cora (link prediction)"]
@@ -112,7 +112,7 @@ def test_runs_on_two_graphs_get_a_table_each_under_its_name(make_run: MakeRun, o
     assert [frame.value["Graph"].unique().tolist() for frame in trend.dataframe] == [both[2:], alone[2:]]
 
 
-def test_a_graph_that_cannot_be_measured_leaves_the_others(
+def test_an_unmeasurable_graph_leaves_the_others(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "cora.npz").symlink_to(planetoid.BUNDLED / "cora.npz")
@@ -126,7 +126,7 @@ def test_a_graph_that_cannot_be_measured_leaves_the_others(
     assert [button.label for button in app.get("download_button")] == ["CSV", "LaTeX"]
 
 
-def test_a_trend_is_drawn_for_the_measure_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_the_trend_follows_the_measure_in_the_url(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run()
     app = open_page("measurements", view="trend", measure="triangles", over="kept", null="1")
     numbers = app.dataframe[0].value
@@ -143,7 +143,7 @@ def test_shares_are_numbers_in_percent(make_run: MakeRun) -> None:
     assert numbers["Edges kept, either way (%)"][0] == 100
 
 
-def test_betweenness_is_computed_on_demand_in_a_process_of_its_own(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_betweenness_is_computed_on_demand_in_a_subprocess(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run()
     view = {"view": "elements", "round": "2", "precision": "sampled"}
     app = open_page("measurements", **view)
@@ -169,7 +169,7 @@ def ranked(graph: Graph, elements: str, order: Order = "original") -> pd.DataFra
     return (node_table if elements == "nodes" else edge_table)(graph, mask, values, values, order)
 
 
-def test_nodes_and_edges_have_their_own_ids_and_the_names_of_classes() -> None:
+def test_element_tables_show_original_ids_and_class_names() -> None:
     cora = load_graph("cora")
     assert cora.node_ids is not None
     first = nodes_as_read(cora, ranked(cora, "nodes")).iloc[0]
@@ -180,7 +180,7 @@ def test_nodes_and_edges_have_their_own_ids_and_the_names_of_classes() -> None:
 
 
 @pytest.mark.parametrize("elements", ["nodes", "edges"])
-def test_a_row_leads_to_its_node_or_edge_in_subgraphs(elements: str, make_run: MakeRun, open_page: OpenPage) -> None:
+def test_table_rows_link_to_subgraphs(elements: str, make_run: MakeRun, open_page: OpenPage) -> None:
     cora, run = load_graph("cora"), make_run()
     row = ranked(cora, elements).iloc[0]
     app = open_page("subgraphs", **destination(Choice(run, 1, 2, elements, "original", None), cora, row))
@@ -192,7 +192,7 @@ def test_a_row_leads_to_its_node_or_edge_in_subgraphs(elements: str, make_run: M
     assert (app.query_params["run"], app.query_params["seed"], app.query_params["round"]) == (run.name, "1", "2")
 
 
-def test_a_marked_row_is_a_link(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_a_selected_row_is_a_link(make_run: MakeRun, open_page: OpenPage) -> None:
     run, cora = make_run(), load_graph("cora")
     whole = MeasuredGraph.of(cora)
     for graph in (whole, whole.keeping(run.seed(0).edge_mask(2).either_way())):
@@ -211,9 +211,7 @@ def test_a_marked_row_is_a_link(make_run: MakeRun, open_page: OpenPage) -> None:
     assert f"at={cora.node_ids[low]}&to={high}" in link.proto.query_string
 
 
-def test_turning_to_nodes_and_edges_takes_the_first_run_and_the_round_of_the_table(
-    make_run: MakeRun, open_page: OpenPage
-) -> None:
+def test_the_node_table_takes_the_run_and_round_of_the_graph_table(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     chosen = make_run("random")
     app = open_page("measurements", round="1", runs=[chosen.name])
@@ -222,7 +220,7 @@ def test_turning_to_nodes_and_edges_takes_the_first_run_and_the_round_of_the_tab
     assert (app.query_params["run"], app.query_params["round"]) == (chosen.name, "1")
 
 
-def test_a_computation_can_be_stopped_and_says_why_it_failed() -> None:
+def test_a_computation_can_be_stopped_and_reports_errors() -> None:
     endless = computation.Computation(["http.server", "0", "--bind", "127.0.0.1"])
     assert endless.is_running
     endless.stop()
@@ -233,7 +231,7 @@ def test_a_computation_can_be_stopped_and_says_why_it_failed() -> None:
     assert "no such run" in failing.failure
 
 
-def test_degrees_are_drawn_beside_the_original_and_a_twin(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_degrees_are_compared_with_the_original_and_a_random_graph(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run()
     app = open_page("measurements", view="elements", elements="degrees", round="2")
     assert not app.button

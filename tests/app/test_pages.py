@@ -27,7 +27,7 @@ NAMES = [title.lower() for title in PAGES]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_shows_a_filled_store(name: str, make_run: MakeRun, open_page: OpenPage) -> None:
+def test_pages_show_a_filled_store(name: str, make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     make_run("random")
     app = open_page(name)
@@ -36,7 +36,7 @@ def test_a_page_shows_a_filled_store(name: str, make_run: MakeRun, open_page: Op
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("launch", "paper")])
-def test_a_page_of_an_empty_store_leads_to_launch(name: str, store: Store, open_page: OpenPage) -> None:
+def test_pages_of_an_empty_store_link_to_launch(name: str, store: Store, open_page: OpenPage) -> None:
     app = open_page(name)
     assert [link.label for link in app.get("page_link")] == ["Launch a run"]
 
@@ -52,9 +52,7 @@ def test_an_example_cannot_be_changed(example: Run, open_page: OpenPage) -> None
     assert not [button for button in app.button if button.label in ("Delete", "Stop", "Resume")]
 
 
-def test_a_run_of_the_users_own_stands_beside_the_example_of_its_name(
-    example: Run, make_run: MakeRun, open_page: OpenPage
-) -> None:
+def test_an_own_run_is_shown_beside_its_example(example: Run, make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     found = opened()
     assert [run.is_example for run in found.runs] == [False, True]
@@ -84,7 +82,7 @@ print(json.dumps(found))
 """
 
 
-def test_no_page_brings_torch_into_the_process_of_the_app(make_run: MakeRun, tmp_path: Path) -> None:
+def test_pages_do_not_import_torch(make_run: MakeRun, tmp_path: Path) -> None:
     for method in ("ugs", "random"):
         make_run(method)
     # In a process of its own: this one holds torch from other tests. What may import more comes last.
@@ -99,9 +97,7 @@ def test_no_page_brings_torch_into_the_process_of_the_app(make_run: MakeRun, tmp
     assert "pandas" in modules
 
 
-def test_examples_stay_out_of_the_picture_of_the_users_runs(
-    example: Run, make_run: MakeRun, open_page: OpenPage
-) -> None:
+def test_examples_are_not_drawn_with_the_users_runs(example: Run, make_run: MakeRun, open_page: OpenPage) -> None:
     own = make_run("random")
     app = open_page("curves")
     assert app.query_params["runs"] == own.name
@@ -109,7 +105,7 @@ def test_examples_stay_out_of_the_picture_of_the_users_runs(
 
 
 @pytest.mark.parametrize("name", ["launch", "curves", "runs"])
-def test_a_store_that_is_no_folder_is_one_sentence(name: str, store: Store, open_page: OpenPage) -> None:
+def test_a_store_that_is_not_a_folder_is_one_sentence(name: str, store: Store, open_page: OpenPage) -> None:
     store.root.write_text("not a folder")
     app = open_page(name)
     assert [str(store.root) in error.value for error in app.error] == [True]
@@ -136,7 +132,7 @@ MAIL = re.compile(r"([-.\w+]+)@([-\w]+(?:\.[-\w]+)+)")
         "é@evil.test",
     ],
 )
-def test_a_bare_address_is_no_link(text: str) -> None:
+def test_bare_urls_are_not_links(text: str) -> None:
     assert WEB.search(text) or MAIL.search(text)
     for shown in (plain(text), plain_lines(text)):
         read = re.sub(r"\\(?=[^\w\s])", "", shown)
@@ -146,7 +142,7 @@ def test_a_bare_address_is_no_link(text: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["curves", "tickets", "compare", "runs", "export"])
-def test_a_page_names_the_version_of_the_examples(
+def test_pages_name_the_results_version_of_examples(
     page: str, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)
@@ -156,7 +152,7 @@ def test_a_page_names_the_version_of_the_examples(
     assert [caption.value for caption in app.caption].count(note) == 1
 
 
-def test_a_store_that_is_gone_is_said_until_it_is_back(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_a_missing_store_is_reported_until_it_returns(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("runs")
     assert not app.error
@@ -179,7 +175,7 @@ def test_a_link_restores_the_view(make_run: MakeRun, open_page: OpenPage) -> Non
     assert app.toggle(key="paper").value is True
 
 
-def test_a_change_is_written_and_defaults_are_too(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_changes_and_defaults_are_written_to_the_url(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("curves")
     assert app.query_params["x"] == "graph"
@@ -188,7 +184,7 @@ def test_a_change_is_written_and_defaults_are_too(make_run: MakeRun, open_page: 
     assert app.selectbox(key="score").value == "test_last"
 
 
-def test_what_the_address_gets_wrong_falls_back_to_the_default(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_bad_url_values_fall_back_to_defaults(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("subgraphs", run="no-such-run", seed="99", round="77", size="many", draw="x")
     assert app.query_params["run"] == run.name
@@ -197,7 +193,7 @@ def test_what_the_address_gets_wrong_falls_back_to_the_default(make_run: MakeRun
     assert ["no-such-run" in toast.value for toast in app.toast].count(True) == 1
 
 
-def test_a_run_that_is_not_there_is_said_where_several_are_chosen(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_a_missing_run_among_several_is_reported(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     for page, name in (("curves", "runs"), ("runs", "run")):
         app = open_page(page, **{name: [run.name, "[gone](x)"]} if name == "runs" else {name: "[gone](x)"})
@@ -207,7 +203,7 @@ def test_a_run_that_is_not_there_is_said_where_several_are_chosen(make_run: Make
         assert not app.run().toast
 
 
-def test_no_runs_chosen_is_kept_as_a_choice(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_an_empty_run_selection_is_kept(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("curves")
     app.multiselect(key="runs").set_value([]).run()
@@ -216,7 +212,7 @@ def test_no_runs_chosen_is_kept_as_a_choice(make_run: MakeRun, open_page: OpenPa
     assert open_page("curves", runs="").multiselect(key="runs").value == []
 
 
-def test_words_typed_on_one_page_are_not_a_choice_made_on_another() -> None:
+def test_search_words_stay_on_their_page() -> None:
     def script() -> None:
         import streamlit as st
 
@@ -241,7 +237,7 @@ def test_words_typed_on_one_page_are_not_a_choice_made_on_another() -> None:
     assert app.caption[0].value == "told [17]"
 
 
-def test_every_value_that_cannot_be_used_is_told(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_every_unusable_url_value_is_reported(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("tickets", runs=[run.name], seed="-1", margin="nan")
     assert open_page("subgraphs", run=run.name, round="99").slider(key="round").value == 3
@@ -266,7 +262,7 @@ def card(app: AppTest) -> str:
     return "" if place is None else " ".join(shown[place : place + 2])
 
 
-def test_a_first_start_is_led_through_five_pages_and_to_a_run_of_its_own(example: Run, open_page: OpenPage) -> None:
+def test_the_tour_leads_through_five_pages_to_a_first_run(example: Run, open_page: OpenPage) -> None:
     app = open_page("curves")
     for number, step in enumerate(STEPS, start=1):
         assert f"step {number} of 5" in card(app)
@@ -283,7 +279,7 @@ def test_a_first_start_is_led_through_five_pages_and_to_a_run_of_its_own(example
     assert card(open_page("curves")) == "", "whoever went through it is not shown it again"
 
 
-def test_an_ended_tour_stays_ended_and_can_be_started_again(example: Run, open_page: OpenPage) -> None:
+def test_an_ended_tour_stays_ended_and_can_be_restarted(example: Run, open_page: OpenPage) -> None:
     app = open_page("curves")
     app.button(key="tour-end").click().run()
     assert card(app) == ""
@@ -297,21 +293,19 @@ def test_an_ended_tour_stays_ended_and_can_be_started_again(example: Run, open_p
 @pytest.mark.parametrize(
     ("page", "view"), [("curves", {"x": "weight"}), ("tickets", {}), ("subgraphs", {"round": "1"})]
 )
-def test_a_link_to_something_particular_is_not_interrupted(
+def test_links_are_not_interrupted_by_the_tour(
     page: str, view: dict[str, str], example: Run, open_page: OpenPage
 ) -> None:
     assert card(open_page(page, **view)) == ""
 
 
-def test_runs_of_ones_own_mean_that_this_is_no_first_start(
-    example: Run, make_run: MakeRun, open_page: OpenPage
-) -> None:
+def test_own_runs_suppress_the_tour(example: Run, make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random")
     assert card(open_page("curves")) == ""
 
 
 @pytest.mark.parametrize("page", ["subgraphs", "launch"])
-def test_an_address_of_a_step_leads_to_its_view(page: str, example: Run, open_page: OpenPage) -> None:
+def test_the_url_of_a_tour_step_opens_its_view(page: str, example: Run, open_page: OpenPage) -> None:
     app = open_page(page, tour="4")
     assert app.title[0].value == "Tickets"
     assert app.query_params["margin"] == "0.5"
@@ -319,11 +313,11 @@ def test_an_address_of_a_step_leads_to_its_view(page: str, example: Run, open_pa
 
 
 @pytest.mark.parametrize("number", ["0", "6", "x", "-1", "<b>"])
-def test_a_step_that_is_not_there_is_no_step(number: str, example: Run, open_page: OpenPage) -> None:
+def test_an_unknown_tour_step_is_ignored(number: str, example: Run, open_page: OpenPage) -> None:
     assert card(open_page("curves", tour=number)) == ""
 
 
-def test_where_nothing_can_be_written_the_tour_still_ends(
+def test_the_tour_ends_without_a_writable_folder(
     example: Run, open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("no folder")
@@ -335,7 +329,7 @@ def test_where_nothing_can_be_written_the_tour_still_ends(
     assert not tour.ended_file().exists()
 
 
-def test_every_step_is_a_page_of_its_own() -> None:
+def test_every_tour_step_is_a_distinct_page() -> None:
     pages = [step.page for step in STEPS]
     assert len(set(pages)) == len(pages) == 5
     assert set(pages) <= {title.lower() for title in PAGES}

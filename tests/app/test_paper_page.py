@@ -29,7 +29,7 @@ def official(store: Store, draw_seed: Callable[..., None]) -> Run:
     return run
 
 
-def test_an_empty_store_says_what_everything_needs(store: Store, open_page: OpenPage) -> None:
+def test_an_empty_store_lists_what_is_missing(store: Store, open_page: OpenPage) -> None:
     app = open_page("paper")
     assert [error.value for error in app.error] == []
     assert len(app.radio(key="experiment").options) == len(in_order())
@@ -47,7 +47,7 @@ def test_every_section_opens_on_a_filled_store(name: str, official: Run, open_pa
     assert app.query_params["experiment"] in (name, [name])
 
 
-def test_ours_and_theirs_stand_side_by_side(official: Run, open_page: OpenPage) -> None:
+def test_own_and_printed_values_are_side_by_side(official: Run, open_page: OpenPage) -> None:
     app = open_page("paper", experiment="teaser", seeds="0-1")
     table = app.table[0].value
     ugs = table[(table["Method"] == "UGS") & (table["Round"] == "k = 4")]
@@ -58,7 +58,7 @@ def test_ours_and_theirs_stand_side_by_side(official: Run, open_page: OpenPage) 
     assert app.button(key="reproduce").label == "Start 2 runs"
 
 
-def test_the_choice_is_in_the_address_and_a_setting_without_panel_is_said(store: Store, open_page: OpenPage) -> None:
+def test_the_setting_is_in_the_url_and_may_have_no_panel(store: Store, open_page: OpenPage) -> None:
     app = open_page("paper", experiment="random-tickets", dataset="pubmed", model="gat")
     assert "The paper has no such panel: Cora with GCN is shown." in texts(app)
     app = open_page("paper", experiment="node-classification", dataset="pubmed", model="gat")
@@ -70,7 +70,7 @@ def test_bad_seeds_are_one_sentence(store: Store, open_page: OpenPage) -> None:
     assert ["'x' is not a seed" in error.value for error in app.error] == [True]
 
 
-def test_the_button_starts_what_is_missing(official: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_button_starts_missing_runs(official: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[tuple[Plan, Store]] = []
 
     def start(plan: Plan, store: Store) -> list[Started[Run]]:
@@ -93,7 +93,7 @@ def test_the_examples_fill_an_experiment(store: Store, open_page: OpenPage, monk
     assert "Complete for seeds 0, 1, 2." in texts(app)
 
 
-def test_an_example_with_another_setting_than_todays_stands_in_and_says_so(
+def test_an_example_with_older_settings_stands_in_with_a_note(
     store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)
@@ -111,7 +111,7 @@ def test_the_ablation_is_drawn_in_panels(official: Run, store: Store, draw_seed:
     assert any("p_graph" in str(note.text) or "5 %" in str(note.text) for note in figure.layout.annotations)
 
 
-def test_one_press_starts_what_waits_too(store: Store, open_page: OpenPage) -> None:
+def test_one_press_starts_dependent_runs_too(store: Store, open_page: OpenPage) -> None:
     app = open_page("paper", experiment="random-tickets", seeds="0-1")
     assert app.button(key="reproduce").label == "Start 5 runs"
     waits = "Random ticket, draw 0; Random ticket, draw 1; Random ticket, draw 2: start automatically after UGS"
@@ -121,7 +121,7 @@ def test_one_press_starts_what_waits_too(store: Store, open_page: OpenPage) -> N
     assert "UGS, pre-trained start: starts automatically after the pre-training" in texts(app)
 
 
-def test_an_arm_says_what_it_waits_for(store: Store, open_page: OpenPage, draw_seed: Callable[..., None]) -> None:
+def test_an_arm_names_what_it_waits_for(store: Store, open_page: OpenPage, draw_seed: Callable[..., None]) -> None:
     tickets = next(experiment for experiment in in_order() if experiment.name == "random-tickets")
     source = store.create(resolve({"method": "ugs", "rounds": 16}, "official"))
     ticket = store.create(resolve({"method": "reinit", "rounds": 16, "masks_of": source.name}, "official"))

@@ -26,7 +26,7 @@ from glt.store.examples import pack_run
 from tests.app.conftest import MakePretraining, MakeRun, OpenPage
 
 
-def test_what_tells_runs_apart_stands_first_and_alike_for_all_methods(make_run: MakeRun) -> None:
+def test_distinguishing_settings_come_first_in_labels(make_run: MakeRun) -> None:
     runs = [make_run(name, hidden=h, epochs=10 * h) for name in ("ugs", "admm") for h in (16, 32)]
     assert [run_select.run_words(runs)[run.name] for run in runs] == [
         "UGS, hidden = 16 · Cora GCN",
@@ -65,7 +65,7 @@ def example_of(run: Run) -> str:
     return f"examples/{run.name}"
 
 
-def test_a_run_and_the_example_of_its_name_have_references_titles_and_labels_of_their_own(
+def test_a_run_and_its_example_have_distinct_references_and_titles(
     own: Run, open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: Opened = opened()
@@ -89,9 +89,7 @@ def test_a_run_and_the_example_of_its_name_have_references_titles_and_labels_of_
 
 
 @pytest.mark.parametrize(("page", "scores"), [("curves", {57.0, 77.0}), ("tickets", {57.0, 77.0})])
-def test_a_picture_shows_the_one_that_is_asked_for_or_both(
-    own: Run, open_page: OpenPage, page: str, scores: set[float]
-) -> None:
+def test_a_figure_shows_the_requested_run_or_both(own: Run, open_page: OpenPage, page: str, scores: set[float]) -> None:
     def shown(**view: Any) -> set[str]:
         app = open_page(page, **view)
         assert not app.error
@@ -112,13 +110,13 @@ def test_a_picture_shows_the_one_that_is_asked_for_or_both(
 
 
 @pytest.mark.parametrize(("page", "key"), [("curves", "runs"), ("tickets", "runs"), ("export", "runs")])
-def test_pickers_of_several_offer_both(own: Run, open_page: OpenPage, page: str, key: str) -> None:
+def test_multi_run_pickers_offer_run_and_example(own: Run, open_page: OpenPage, page: str, key: str) -> None:
     picker = open_page(page).multiselect(key=key)
     assert picker.options == ["UGS · Cora GCN", "UGS · Cora GCN · example"]
     assert picker.value == [own.name]
 
 
-def test_pages_of_one_run_offer_both_and_show_the_one_asked_for(own: Run, open_page: OpenPage) -> None:
+def test_single_run_pickers_offer_run_and_example(own: Run, open_page: OpenPage) -> None:
     for reference, tag in ((own.name, ""), (example_of(own), " · example")):
         app = open_page("subgraphs", run=reference)
         assert app.selectbox(key="run").options == ["UGS · Cora GCN", "UGS · Cora GCN · example"]
@@ -129,7 +127,7 @@ def test_pages_of_one_run_offer_both_and_show_the_one_asked_for(own: Run, open_p
     assert beside.selectbox(key="beside").value == example_of(own)
 
 
-def test_the_list_of_runs_has_both_and_only_ones_own_can_be_deleted(own: Run, open_page: OpenPage) -> None:
+def test_the_run_list_has_both_and_only_own_runs_can_be_deleted(own: Run, open_page: OpenPage) -> None:
     app = open_page("runs", run=own.name)
     assert app.button(key=f"open-{own.name}")
     assert app.button(key=f"open-{example_of(own)}")
@@ -140,9 +138,7 @@ def test_the_list_of_runs_has_both_and_only_ones_own_can_be_deleted(own: Run, op
     assert f"delete-{own.name}" not in [each.key for each in app.button]
 
 
-def test_an_old_link_means_ones_own_run_else_the_example_which_is_said(
-    own: Run, store: Store, open_page: OpenPage
-) -> None:
+def test_an_old_link_opens_the_own_run_else_the_example(own: Run, store: Store, open_page: OpenPage) -> None:
     assert open_page("curves", runs=[own.name]).multiselect(key="runs").value == [own.name]
     store.move_to_trash(own.path)
     app = open_page("curves", runs=[own.name])
@@ -151,7 +147,7 @@ def test_an_old_link_means_ones_own_run_else_the_example_which_is_said(
     assert open_page("runs", run=own.name).query_params["run"] == example_of(own)
 
 
-def test_each_has_annotations_of_its_own_and_old_ones_stay(own: Run, store: Store) -> None:
+def test_run_and_example_have_separate_annotations(own: Run, store: Store) -> None:
     store.annotate(own.name, {"title": "Mine"})
     mine, theirs = opened().runs
     assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "")
@@ -172,7 +168,9 @@ def test_each_has_annotations_of_its_own_and_old_ones_stay(own: Run, store: Stor
     assert {name: each.as_json() for name, each in store.annotations().entries.items()} == {theirs.annotation_key: said}
 
 
-def test_the_command_line_keeps_both_apart(own: Run, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_distinguishes_run_and_example(
+    own: Run, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     place = ["--store", str(store.root)]
 
     def said(*arguments: str) -> Any:
@@ -208,7 +206,7 @@ def test_the_command_line_keeps_both_apart(own: Run, store: Store, capsys: pytes
     assert f"the bundled example of that name is {example_of(own)}." in capsys.readouterr().err
 
 
-def test_a_reference_that_is_also_a_path_here_is_refused(
+def test_a_reference_that_is_also_a_path_is_refused(
     own: Run, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     here = tmp_path / "here" / "examples" / own.name
@@ -236,7 +234,7 @@ def told(app: AppTest, run: Run) -> bool:
 
 
 @pytest.mark.parametrize(("page", "view"), ONE)
-def test_a_page_of_one_run_says_that_it_is_gone_until_it_is_back_and_offers_the_others(
+def test_a_single_run_page_reports_a_missing_run_until_it_returns(
     pair: tuple[Run, Run], store: Store, open_page: OpenPage, page: str, view: dict[str, str]
 ) -> None:
     gone, other = pair
@@ -261,7 +259,7 @@ def test_a_page_of_one_run_says_that_it_is_gone_until_it_is_back_and_offers_the_
 
 
 @pytest.mark.parametrize("page", SEVERAL)
-def test_a_page_of_several_runs_says_which_is_gone_and_shows_the_rest(
+def test_a_multi_run_page_reports_a_missing_run_and_shows_the_rest(
     pair: tuple[Run, Run], store: Store, open_page: OpenPage, page: str
 ) -> None:
     gone, other = pair
@@ -278,7 +276,7 @@ def test_a_page_of_several_runs_says_which_is_gone_and_shows_the_rest(
 
 
 @pytest.mark.parametrize("page", SEVERAL)
-def test_a_page_whose_runs_are_all_gone_takes_no_others(
+def test_missing_runs_are_not_replaced_by_others(
     pair: tuple[Run, Run], store: Store, open_page: OpenPage, page: str
 ) -> None:
     gone, other = pair
@@ -292,7 +290,7 @@ def test_a_page_whose_runs_are_all_gone_takes_no_others(
 
 
 @pytest.mark.parametrize("page", [*SEVERAL, "subgraphs", "runs"])
-def test_a_page_without_any_run_left_says_where_its_run_is(
+def test_an_empty_store_reports_where_the_run_was(
     make_run: MakeRun, store: Store, open_page: OpenPage, page: str
 ) -> None:
     run = make_run("ugs")
@@ -302,7 +300,7 @@ def test_a_page_without_any_run_left_says_where_its_run_is(
     assert "It is in the trash" in app.error[0].value
 
 
-def test_a_second_run_that_is_gone_is_named_and_not_replaced(
+def test_a_missing_second_run_is_named_and_not_replaced(
     pair: tuple[Run, Run], make_run: MakeRun, store: Store, open_page: OpenPage
 ) -> None:
     gone, other = pair
@@ -322,7 +320,7 @@ def test_a_second_run_that_is_gone_is_named_and_not_replaced(
 
 
 @pytest.mark.parametrize("action", ["delete", "mend"])
-def test_a_press_on_a_run_that_is_gone_does_nothing_to_another(
+def test_a_button_of_a_missing_run_acts_on_no_other_run(
     pair: tuple[Run, Run], store: Store, open_page: OpenPage, action: str
 ) -> None:
     gone, other = pair
@@ -342,7 +340,7 @@ def test_a_press_on_a_run_that_is_gone_does_nothing_to_another(
 
 
 @pytest.mark.parametrize("way", ["renamed", "moved"])
-def test_a_folder_that_was_renamed_or_moved_is_gone(
+def test_a_renamed_or_moved_folder_is_missing(
     pair: tuple[Run, Run], store: Store, open_page: OpenPage, way: str
 ) -> None:
     gone, _ = pair
@@ -354,7 +352,7 @@ def test_a_folder_that_was_renamed_or_moved_is_gone(
     assert not app.run().error
 
 
-def test_a_store_that_is_gone_is_said_and_no_example_takes_the_place_of_a_run(
+def test_a_missing_store_is_reported_and_no_example_replaces_the_run(
     example: Run, make_run: MakeRun, store: Store, open_page: OpenPage
 ) -> None:
     run = make_run("random")
@@ -365,9 +363,7 @@ def test_a_store_that_is_gone_is_said_and_no_example_takes_the_place_of_a_run(
     assert app.selectbox(key="run").value is None
 
 
-def test_a_run_that_became_damaged_is_said_to_be_on_the_page_that_showed_it(
-    pair: tuple[Run, Run], open_page: OpenPage
-) -> None:
+def test_a_run_that_became_damaged_is_reported(pair: tuple[Run, Run], open_page: OpenPage) -> None:
     damaged, _ = pair
     app = open_page("subgraphs", run=damaged.name)
     (damaged.path / "config.json").write_text("{")
@@ -376,7 +372,7 @@ def test_a_run_that_became_damaged_is_said_to_be_on_the_page_that_showed_it(
     assert app.selectbox(key="run").value is None
 
 
-def test_ones_own_run_that_is_gone_is_not_replaced_by_the_example_of_its_name(
+def test_a_missing_own_run_is_not_replaced_by_its_example(
     example: Run, make_run: MakeRun, store: Store, open_page: OpenPage
 ) -> None:
     own = make_run("ugs")
@@ -388,7 +384,7 @@ def test_ones_own_run_that_is_gone_is_not_replaced_by_the_example_of_its_name(
     assert app.selectbox(key="run").options == ["UGS · Cora GCN · example"]
 
 
-def test_a_start_that_is_gone_is_not_replaced_by_a_random_one(
+def test_a_missing_pretraining_is_not_replaced_by_a_random_start(
     make_pretraining: MakePretraining, store: Store, open_page: OpenPage
 ) -> None:
     pretraining = make_pretraining(hidden=512)
@@ -403,7 +399,7 @@ def test_a_start_that_is_gone_is_not_replaced_by_a_random_one(
     assert not app.button(key="start").disabled
 
 
-def test_the_log_of_a_run_that_is_gone_is_one_sentence(pair: tuple[Run, Run]) -> None:
+def test_the_log_of_a_missing_run_is_one_sentence(pair: tuple[Run, Run]) -> None:
     gone, _ = pair
 
     def page(folder: str) -> None:
@@ -424,9 +420,7 @@ def test_the_log_of_a_run_that_is_gone_is_one_sentence(pair: tuple[Run, Run]) ->
     assert gone.name in app.error[0].value
 
 
-def test_a_bundle_is_made_only_of_the_runs_it_was_asked_for(
-    pair: tuple[Run, Run], store: Store, open_page: OpenPage
-) -> None:
+def test_a_bundle_holds_only_the_requested_runs(pair: tuple[Run, Run], store: Store, open_page: OpenPage) -> None:
     gone, other = pair
     app = open_page("export", what="bundle", runs=[gone.name, other.name])
     store.move_to_trash(gone.path)
@@ -437,7 +431,7 @@ def test_a_bundle_is_made_only_of_the_runs_it_was_asked_for(
     assert "export: bundle" not in app.session_state
 
 
-def test_a_press_counts_for_what_the_button_was_drawn_for() -> None:
+def test_a_button_acts_on_the_run_it_was_drawn_for() -> None:
     def page(about: str) -> None:
         import streamlit as st
 

@@ -25,7 +25,7 @@ from glt.store.locks import named_process
 from tests.app.conftest import MakeRun, OpenPage, texts
 
 
-def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
+def test_a_failed_seed_shows_its_error_and_can_be_resumed(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
@@ -44,7 +44,7 @@ def test_a_failed_seed_says_why_and_can_be_tried_again_alone(
     assert [each.value for each in app.toast] == ["Not started: seed 1 is already complete."]
 
 
-def test_nothing_is_deleted_before_it_is_confirmed(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_deletion_needs_confirmation(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
     app.button(key=f"delete-{run.name}").click().run()
@@ -53,7 +53,9 @@ def test_nothing_is_deleted_before_it_is_confirmed(make_run: MakeRun, store: Sto
     assert app.button(key="confirm-delete").label == "Move to trash"
 
 
-def test_what_an_unfinished_run_needs_cannot_be_deleted(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_dependencies_of_unfinished_runs_cannot_be_deleted(
+    make_run: MakeRun, store: Store, open_page: OpenPage
+) -> None:
     source = make_run("ugs")
     ticket = make_run("reinit", states=("done", "stopped"), rounds=1, masks_of=source.name)
     app = open_page("runs", run=source.name)
@@ -62,7 +64,7 @@ def test_what_an_unfinished_run_needs_cannot_be_deleted(make_run: MakeRun, store
     assert app.button(key="confirm-delete").disabled
 
 
-def test_a_deleted_run_is_offered_to_be_restored(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_a_deleted_run_can_be_restored(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     store.move_to_trash(run.path)
     app = open_page("runs")
@@ -84,7 +86,7 @@ def test_a_damaged_folder_is_named_and_the_others_are_shown(
     assert app.button(key="confirm-delete").label == "Move to trash"
 
 
-def test_runs_with_the_same_title_are_told_apart_by_their_settings(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_runs_with_equal_titles_show_their_settings(make_run: MakeRun, open_page: OpenPage) -> None:
     wide, narrow = make_run("ugs", hidden=70, p_graph=0.2), make_run("ugs", hidden=7)
     make_run("random", hidden=7)
     app = open_page("runs")
@@ -95,7 +97,7 @@ def test_runs_with_the_same_title_are_told_apart_by_their_settings(make_run: Mak
     assert keys.index(f"open-{narrow.name}") < keys.index(f"open-{wide.name}")
 
 
-def test_runs_that_differ_in_too_much_show_the_end_of_their_names(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_runs_with_many_differences_show_their_name_suffix(make_run: MakeRun, open_page: OpenPage) -> None:
     several = {"p_graph": 0.2, "p_weight": 0.1, "hidden": 9, "dropout": 0.1, "learning_rate": 0.1, "layers": 3}
     runs = [make_run("ugs", **{name: value}) for name, value in several.items()]
     captions = {caption.value for caption in open_page("runs").caption}
@@ -110,13 +112,13 @@ def test_a_truncated_line_is_one_sentence_on_the_page(make_run: MakeRun, open_pa
     assert ["rounds.jsonl" in error.value for error in app.error] == [True]
 
 
-def test_a_path_is_shown_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_shown_relative_to_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     assert short(tmp_path / "runs") == "~/runs"
     assert short(tmp_path.parent / "runs") == str(tmp_path.parent / "runs")
 
 
-def test_runs_stand_in_the_order_of_the_paper(make_run: MakeRun, store: Store) -> None:
+def test_runs_are_sorted_as_in_the_paper(make_run: MakeRun, store: Store) -> None:
     runs = [
         make_run("ugs"),
         make_run("random"),
@@ -128,14 +130,14 @@ def test_runs_stand_in_the_order_of_the_paper(make_run: MakeRun, store: Store) -
     assert [run.name for run in opened().own] == [run.name for run in runs]
 
 
-def test_a_picture_starts_without_runs_that_follow_another(make_run: MakeRun) -> None:
+def test_figures_start_without_dependent_runs(make_run: MakeRun) -> None:
     plain, follower = make_run("ugs"), make_run("ugs", pretraining="first")
     assert run_select.together([plain, follower]) == [plain]
     assert run_select.together([follower]) == [follower]
     assert run_select.subject(follower).endswith(", pre-trained start")
 
 
-def test_a_long_list_is_narrowed_by_words(
+def test_search_words_filter_the_run_list(
     make_run: MakeRun, store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_select, "SHOWN_FROM", 1)
@@ -161,7 +163,7 @@ def opened_by(app: AppTest) -> set[str]:
     return {button.key.removeprefix("open-") for button in app.button if button.key.startswith("open-")} - bundled
 
 
-def test_only_so_many_cards_are_shown_at_once(
+def test_the_number_of_cards_is_limited(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs_page, "MOST_CARDS", 2)
@@ -173,7 +175,7 @@ def test_only_so_many_cards_are_shown_at_once(
     assert not app.exception
 
 
-def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make_run: MakeRun) -> None:
+def test_default_runs_are_one_per_method(make_run: MakeRun) -> None:
     few = [make_run("ugs", hidden=width) for width in range(2, 7)]
     assert run_select.together(few) == few
     usual, random = make_run("ugs"), make_run("random", hidden=3)
@@ -181,9 +183,7 @@ def test_a_picture_nobody_chose_runs_for_holds_the_usual_one_of_each_method(make
     assert run_select.together(many) == [random, usual]
 
 
-def test_a_queued_seed_says_its_place_and_whose_core_it_gets(
-    make_run: MakeRun, store: Store, open_page: OpenPage
-) -> None:
+def test_a_queued_seed_shows_its_position(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     at_work = make_run("ugs", states=("running",), rounds=1)
     waits = make_run("random", states=("queued", "queued"), rounds=0)
     line = line_of(store.queue_folder(), "cpu")
@@ -205,9 +205,7 @@ def test_a_queued_seed_says_its_place_and_whose_core_it_gets(
     assert [each.value for each in app.run().caption if each.value.startswith("waits")] == ["waits for a free core"] * 2
 
 
-def test_a_page_at_rest_looks_for_what_others_start(
-    make_run: MakeRun, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_idle_page_reruns_when_a_run_starts(make_run: MakeRun, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run("ugs", states=("stopped",), rounds=1)
     asked: list[int] = []
     monkeypatch.setattr(st, "rerun", lambda: asked.append(1))
@@ -223,7 +221,7 @@ def test_a_page_at_rest_looks_for_what_others_start(
     os.close(lock)
 
 
-def test_a_seed_that_starts_says_for_how_long(
+def test_a_starting_seed_shows_its_elapsed_time(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_run("ugs", states=("running",), rounds=0)
@@ -246,7 +244,7 @@ def _report(seed_run: SeedRun, state: State, **changes: object) -> None:
 NASTY = "<script>alert(1)</script> [x](http://y) $a$"
 
 
-def test_a_run_is_named_noted_and_coloured(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_a_run_can_be_annotated(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
     app.text_input(key=f"annotation-title-{run.name}").set_value("Mine")
@@ -260,7 +258,7 @@ def test_a_run_is_named_noted_and_coloured(make_run: MakeRun, store: Store, open
     assert "UGS · Cora GCN" in texts(app)
 
 
-def test_the_editor_shows_what_another_tab_said(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_the_editor_shows_annotations_of_another_tab(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
     store.annotate(run.name, {"title": "theirs"})
@@ -282,7 +280,7 @@ def test_a_title_reaches_pickers_captions_and_tables(make_run: MakeRun, store: S
     assert "Mine" in app.dataframe[0].value["Method"].tolist()
 
 
-def test_markup_in_a_title_is_shown_as_it_is(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_markup_in_a_title_is_escaped(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     store.annotate(run.name, {"title": NASTY, "note": f"# {NASTY}"})
     for page in ("runs", "curves", "tickets", "compare", "subgraphs", "measurements"):
@@ -293,7 +291,7 @@ def test_markup_in_a_title_is_shown_as_it_is(make_run: MakeRun, store: Store, op
 
 
 @pytest.mark.parametrize("title", ["Original", "Measure", "Round", "Difference"])
-def test_a_title_that_is_a_heading_too_breaks_no_table(
+def test_a_title_equal_to_a_heading_breaks_no_table(
     make_run: MakeRun, store: Store, open_page: OpenPage, title: str
 ) -> None:
     store.annotate(make_run("ugs").name, {"title": title})
@@ -304,9 +302,7 @@ def test_a_title_that_is_a_heading_too_breaks_no_table(
     assert f"{title} (run)" in headings
 
 
-def test_a_hidden_run_is_offered_nowhere_but_where_the_address_names_it(
-    make_run: MakeRun, store: Store, open_page: OpenPage
-) -> None:
+def test_a_hidden_run_is_offered_only_if_the_url_names_it(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     hidden, seen = make_run("ugs"), make_run("random")
     store.annotate(hidden.name, {"hidden": True})
     assert len(open_page("curves").multiselect(key="runs").options) == 1
@@ -322,7 +318,7 @@ def test_a_hidden_run_is_offered_nowhere_but_where_the_address_names_it(
     assert len(open_page("curves").multiselect(key="runs").options) == 2
 
 
-def test_hidden_runs_stand_at_the_end_when_asked_for(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
+def test_hidden_runs_come_last_on_request(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     hidden, seen = make_run("ugs"), make_run("random")
     app = open_page("runs", run=seen.name)
     app.button(key=f"open-{hidden.name}").click().run()
@@ -356,9 +352,7 @@ def test_a_damaged_file_is_one_sentence(make_run: MakeRun, store: Store, open_pa
     assert not open_page("curves").exception
 
 
-def test_a_spreadsheet_computes_no_title_that_a_table_shows(
-    make_run: MakeRun, store: Store, open_page: OpenPage
-) -> None:
+def test_tables_escape_spreadsheet_formulas_in_titles(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     """The browser saves the tables of a page as they are."""
     store.annotate(make_run("ugs").name, {"title": "=1+1"})
     store.annotate(make_run("random").name, {"title": "@SUM(A1)"})
@@ -369,9 +363,7 @@ def test_a_spreadsheet_computes_no_title_that_a_table_shows(
         assert shown.count("=1+1") == shown.count("'=1+1")
 
 
-def test_a_title_that_is_too_long_is_said_and_nothing_is_saved(
-    make_run: MakeRun, store: Store, open_page: OpenPage
-) -> None:
+def test_too_long_a_title_is_refused(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
     app.text_input(key=f"annotation-title-{run.name}").set_value("long " * 30)
@@ -389,7 +381,7 @@ def flip_score(run: Run) -> None:
     path.write_bytes(content.replace(b'"test":0.79', b'"test":0.89'))
 
 
-def test_a_changed_digit_is_said_and_offered_to_be_mended(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_a_damaged_record_is_reported_and_can_be_repaired(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     flip_score(run)
     app = open_page("runs")
@@ -408,7 +400,7 @@ def test_a_changed_digit_is_said_and_offered_to_be_mended(make_run: MakeRun, ope
     assert f"resume-{run.name}" in [button.key for button in app.button]
 
 
-def test_check_finds_what_no_page_has_read(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_check_finds_damaged_weights(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
     app.button(key=f"mend-{run.name}").click().run()
@@ -422,7 +414,7 @@ def test_check_finds_what_no_page_has_read(make_run: MakeRun, open_page: OpenPag
     assert app.button(key="confirm-mend").label == "Repair 1 file"
 
 
-def test_a_folder_that_cannot_be_opened_has_its_command(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_an_unreadable_run_shows_its_repair_command(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random")
     run = make_run("ugs")
     (run.path / "config.json").write_bytes(b"\x00" * 300)
@@ -433,7 +425,7 @@ def test_a_folder_that_cannot_be_opened_has_its_command(make_run: MakeRun, open_
 
 
 @pytest.mark.parametrize("page", ["curves", "tickets", "compare", "export", "subgraphs", "measurements"])
-def test_a_damaged_run_costs_no_other_one(make_run: MakeRun, open_page: OpenPage, page: str) -> None:
+def test_a_damaged_run_leaves_the_others_usable(make_run: MakeRun, open_page: OpenPage, page: str) -> None:
     run, damaged = make_run("random"), make_run("ugs")
     flip_score(damaged)
     assert not open_page(page, **({"run": run.name} if page == "subgraphs" else {"runs": [run.name]})).error

@@ -32,19 +32,19 @@ def test_help_lists_every_verb_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(listed) == {*names, "studio"}
 
 
-def test_a_wrong_argument_is_a_complaint_of_glt(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_argument_is_an_error_of_glt(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--nonsense"]) == 2
     assert capsys.readouterr().err.startswith("glt show: ")
 
 
-def test_verbs_of_both_work(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verbs_of_glt_and_analysis_work(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--json", "--store", str(store.root)]) == 0
     assert capsys.readouterr().out.strip() == "[]"
     assert main(["measure", "no-such-run", "--round", "1", "--store", str(store.root)]) == 1
     assert "no-such-run" in capsys.readouterr().err
 
 
-def test_studio_opens_the_app_over_the_store_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_studio_opens_the_app_on_the_given_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[str]] = []
     monkeypatch.setenv("GLT_STORE", "other")
     monkeypatch.setattr(streamlit_cli.main, "main", lambda options, **_: asked.append(options))
@@ -53,7 +53,7 @@ def test_studio_opens_the_app_over_the_store_it_is_given(tmp_path: Path, monkeyp
     assert os.environ["GLT_STORE"] == str(tmp_path / "mine")
 
 
-def test_studio_is_protected_and_hands_options_on(tmp_path: Path) -> None:
+def test_studio_is_protected_and_forwards_options(tmp_path: Path) -> None:
     command = [*COMMAND, "studio", "--", "--server.baseUrlPath", "studio"]
     with started(command, tmp_path, tmp_path, base="/studio") as server:
         server.assert_serves_this_machine_alone()
@@ -90,7 +90,7 @@ def test_make_app_is_protected(tmp_path: Path) -> None:
         server.assert_serves_this_machine_alone()
 
 
-def test_a_start_through_a_link_shows_one_sentence_and_no_page(tmp_path: Path) -> None:
+def test_a_start_through_a_symlink_shows_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(MAIN)
     with started([*STREAMLIT, "link.py"], tmp_path, tmp_path) as server:
         page = server.first_page()
@@ -98,7 +98,7 @@ def test_a_start_through_a_link_shows_one_sentence_and_no_page(tmp_path: Path) -
         assert not page.has_pages
 
 
-def test_the_sentence_is_withdrawn_where_the_start_itself_sets_everything(tmp_path: Path) -> None:
+def test_a_symlink_start_with_all_settings_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(MAIN)
     load_settings()
     options = [word for option in streamlit_patches.OPTIONS for word in given(option)]
@@ -106,7 +106,7 @@ def test_the_sentence_is_withdrawn_where_the_start_itself_sets_everything(tmp_pa
         assert server.first_page().has_pages
 
 
-def test_an_address_given_at_the_start_is_kept(tmp_path: Path) -> None:
+def test_a_given_server_address_is_kept(tmp_path: Path) -> None:
     everywhere = "0.0.0.0"  # noqa: S104
     with started([*STREAMLIT, str(MAIN), "--server.address", everywhere], tmp_path, tmp_path) as server:
         assert not server.listens_on <= LOOPBACK
@@ -115,7 +115,7 @@ def test_an_address_given_at_the_start_is_kept(tmp_path: Path) -> None:
         assert page.has_pages
 
 
-def test_the_settings_are_those_that_are_promised() -> None:
+def test_protective_settings_equal_the_documented_ones() -> None:
     load_settings()
     assert streamlit_patches.missing_protection() == []
     wanted = {

@@ -146,7 +146,7 @@ def begin(session: Any, wanted: str) -> None:
     getattr(AppSession, "_create_scriptrunner")(session, wanted)  # noqa: B009  (the session is a stand-in)
 
 
-def test_a_run_waits_until_all_messages_of_the_last_one_are_taken(begun: list[str]) -> None:
+def test_a_rerun_waits_until_the_last_runs_messages_are_sent(begun: list[str]) -> None:
     async def ask() -> None:
         session = Session(Runner(takes=False))
         begin(session, "live")
@@ -204,7 +204,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def test_streamlit_asks_the_network_about_a_foreign_origin_and_the_patch_nobody(asked: list[str]) -> None:
+def test_the_patch_stops_requests_about_a_foreign_origin(asked: list[str]) -> None:
     assert not server_util.is_url_from_allowed_origins("http://evil.example")
     assert asked
     asked.clear()
@@ -239,7 +239,7 @@ def test_another_port_is_another_origin(origin: str | None, is_own: bool) -> Non
 
 
 @pytest.mark.parametrize(("origin", "shown"), [(OTHER_PORT, False), (f"http://{HOST}", True)])
-def test_an_unpatched_server_shows_nothing_to_pages_of_other_ports(
+def test_an_unpatched_server_serves_nothing_to_other_ports(
     make_run: MakeRun,
     open_page: OpenPage,
     monkeypatch: pytest.MonkeyPatch,
@@ -275,7 +275,7 @@ def test_the_installed_version_is_patched(start: Callable[..., bool]) -> None:
 
 
 @pytest.mark.parametrize(("version", "switch"), [("99.0.0", ""), (patches.VERSIONS[-1], "0")])
-def test_unknown_versions_and_the_switch_leave_streamlit_as_it_is(
+def test_unknown_versions_and_the_switch_disable_the_patches(
     start: Callable[..., bool], caplog: pytest.LogCaptureFixture, version: str, switch: str
 ) -> None:
     with caplog.at_level(logging.WARNING):

@@ -29,7 +29,7 @@ def pointed_out(app: AppTest) -> list[int]:
     return nodes
 
 
-def test_an_edge_named_in_the_address_is_told_about(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_an_edge_in_the_url_is_described(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     cora = load_graph("cora")
     low, high = (cora.node_ids[node] if cora.node_ids else str(node) for node in cora.edges[:, 10].tolist())
@@ -42,7 +42,7 @@ def test_an_edge_named_in_the_address_is_told_about(make_run: MakeRun, open_page
     assert app.query_params["to"] == str(cora.edges[1, 10])
 
 
-def test_a_cut_without_a_gradient_says_so(open_page: OpenPage) -> None:
+def test_a_removal_without_gradient_is_stated(open_page: OpenPage) -> None:
     run = next(run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72")
     cora, masks = load_graph("cora"), [run.seed(0).edge_mask(number) for number in range(21)]
     gone, causes = removal_rounds(masks), removal_causes(run.config, cora, masks)
@@ -57,19 +57,19 @@ def test_a_cut_without_a_gradient_says_so(open_page: OpenPage) -> None:
     assert texts(app).count("Cause: gradient.") == 2
 
 
-def test_a_run_without_scores_says_so(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_a_run_without_edge_scores_is_stated(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random", ("done",))
     assert "there are no scores" in texts(open_page("subgraphs", section="why"))
 
 
-def test_a_node_that_is_not_there_is_one_sentence(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_an_unknown_node_is_one_sentence(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     app = open_page("subgraphs", section="why", at="nobody")
     assert ["no node 'nobody'" in error.value for error in app.error] == [True]
     assert app.get("iframe"), "the pictures stay"
 
 
-def test_losers_hold_their_sentence_and_round_0_has_none(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_edge_losses_have_a_sentence_except_in_round_0(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random", ("done",))
     app = open_page("subgraphs", section="losers", round="3")
     assert "edges removed" in texts(app)
@@ -78,13 +78,13 @@ def test_losers_hold_their_sentence_and_round_0_has_none(make_run: MakeRun, open
     assert [heading.value for heading in empty.subheader] == ["No edge removed yet"]
 
 
-def test_the_whole_graph_of_cora_is_a_picture(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_the_whole_graph_of_cora_is_a_static_picture(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     app = open_page("subgraphs", section="whole", round="1")
     assert "Above 5,000 edges the picture is not interactive" in texts(app)
 
 
-def test_a_small_whole_graph_moves_and_marks_the_sample(
+def test_a_small_whole_graph_is_interactive(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subgraphs, "MOST_DRAWN_EDGES", 6000)
@@ -97,7 +97,7 @@ def test_a_small_whole_graph_moves_and_marks_the_sample(
 
 
 @pytest.mark.parametrize("view", [{"sample": "changed"}, {"sample": "nodes", "nodes": "0, 5 "}, {"sample": "ego"}])
-def test_every_sample_is_in_the_address(view: dict[str, str], make_run: MakeRun, open_page: OpenPage) -> None:
+def test_every_sampler_is_in_the_url(view: dict[str, str], make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     cora = load_graph("cora")
     if "nodes" in view and cora.node_ids:
@@ -117,7 +117,7 @@ def test_a_second_run_stands_beside_the_first(make_run: MakeRun, open_page: Open
     assert 'id="play"' in picture.proto.srcdoc
 
 
-def test_the_known_nodes_are_drawn_and_the_unknown_named(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_unknown_nodes_are_named_and_known_ones_drawn(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     cora = load_graph("cora")
     assert cora.node_ids is not None
@@ -140,14 +140,14 @@ def test_the_known_nodes_are_drawn_and_the_unknown_named(make_run: MakeRun, open
         ({"sample": "changed"}, "Sample: most changed, draw 0."),
     ],
 )
-def test_the_caption_says_what_the_sample_is_about(
+def test_the_caption_describes_the_sample(
     view: dict[str, str], told: str, make_run: MakeRun, open_page: OpenPage
 ) -> None:
     make_run("ugs", ("done",))
     assert told in texts(open_page("subgraphs", round="1", section="losers", **view))
 
 
-def test_ends_with_nothing_in_common_say_so(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_ends_without_common_neighbours(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     cora = load_graph("cora")
     closeness = Closeness(cora)
@@ -159,7 +159,7 @@ def test_ends_with_nothing_in_common_say_so(make_run: MakeRun, open_page: OpenPa
     assert "0 features" not in texts(app)
 
 
-def test_another_section_keeps_the_node_of_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_changing_the_section_keeps_the_node(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs", ("done",))
     cora = load_graph("cora")
     app = open_page("subgraphs", section="why", at=node_name(cora, 35), to="all", round="1")
@@ -169,7 +169,7 @@ def test_another_section_keeps_the_node_of_the_address(make_run: MakeRun, open_p
 
 
 @pytest.mark.parametrize("section", ["why", "losers", "whole"])
-def test_a_section_is_about_the_run_that_is_chosen(section: str, make_run: MakeRun, open_page: OpenPage) -> None:
+def test_sections_follow_the_chosen_run(section: str, make_run: MakeRun, open_page: OpenPage) -> None:
     first, other = make_run("ugs", ("done",)), make_run("random", ("done",), rounds=1)
     view = {"run": first.name, "round": "3", "beside": other.name, "section": section}
     mine, others = (texts(open_page("subgraphs", **view, **whose)) for whose in ({}, {"whose": other.name}))
@@ -219,7 +219,7 @@ def test_all_edges_of_a_node_are_a_list(make_run: MakeRun, open_page: OpenPage) 
         (None, {}),
     ],
 )
-def test_a_click_names_nodes_of_the_graph_only(
+def test_clicks_accept_nodes_of_the_graph_only(
     picked: Any, expected: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state: dict[str, str] = {}

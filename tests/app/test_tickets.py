@@ -54,7 +54,7 @@ def test_the_numbers_of_a_curve_sort_as_numbers(make_run: MakeRun) -> None:
     assert curves.numbers(curve_table(noted))[curves.OFF_START].tolist()[1:] == [4.0, 0.0, 2.0]
 
 
-def test_seeds_that_do_not_vary_give_no_verdict(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_seeds_without_spread_give_no_verdict(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
     app = open_page("tickets")
     assert ["No verdict: it needs two or more seeds" in info.value for info in app.info] == [True]
@@ -77,7 +77,7 @@ def write_tests(run: Run, scores: Sequence[Sequence[float]]) -> None:
 
 
 @pytest.mark.parametrize("named", ["margin", "tolerance"])
-def test_the_margin_decides_what_is_shown(named: str, make_run: MakeRun, open_page: OpenPage) -> None:
+def test_the_margin_decides_the_verdict(named: str, make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs", ("done",) * 3, rounds=2)
     write_tests(run, [[0.80, 0.799, 0.779], [0.80, 0.7985, 0.78], [0.80, 0.7995, 0.781]])
     app = open_page("tickets")
@@ -95,7 +95,7 @@ def test_the_margin_decides_what_is_shown(named: str, make_run: MakeRun, open_pa
     assert "tolerance" not in app.query_params
 
 
-def test_a_round_that_no_seeds_can_settle_is_open_and_saves_nothing(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_an_open_round_claims_no_saving(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run("ugs", ("done",) * 3, rounds=1)
     write_tests(run, [[0.80, 0.81], [0.80, 0.78], [0.80, 0.80]])
     app = open_page("tickets")
@@ -119,7 +119,7 @@ def test_a_paired_difference_shows_its_interval() -> None:
 UGS = "cora-node-gcn-ugs-df8e8f72"
 
 
-def test_curves_list_cuts_without_a_gradient(open_page: OpenPage) -> None:
+def test_curves_list_removals_without_gradient(open_page: OpenPage) -> None:
     app = open_page("curves", runs=UGS)
     (table,) = [each.value for each in app.dataframe]
     shares = dict(zip(table["Round"], table[CUTS], strict=True))
@@ -137,7 +137,7 @@ def test_curves_of_a_method_without_a_search_have_no_such_column(open_page: Open
     assert AT_CHANCE not in table
 
 
-def test_runs_say_where_a_search_was_at_chance(open_page: OpenPage) -> None:
+def test_runs_report_a_search_at_chance_level(open_page: OpenPage) -> None:
     app = open_page("runs", run=UGS, training_round="13")
     told = [each.value for each in app.caption]
     assert any(
@@ -149,7 +149,7 @@ def test_runs_say_where_a_search_was_at_chance(open_page: OpenPage) -> None:
 # The Tickets page: its front, what a card can be asked for, and what is said where something cannot be had.
 
 
-def test_the_front_is_drawn_along_the_axis_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_the_pareto_front_uses_the_axis_in_the_url(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run()
     make_run("random")
     app = open_page("tickets", x="weight")
@@ -161,7 +161,7 @@ def test_the_front_is_drawn_along_the_axis_in_the_address(make_run: MakeRun, ope
     assert any("Search time up to this round: 8.0 s per seed." in each.value for each in app.caption)
 
 
-def test_a_run_gives_its_graph_in_every_format(make_run: MakeRun) -> None:
+def test_the_graph_downloads_in_every_format(make_run: MakeRun) -> None:
     run = make_run()
     kept = run.seed(1).masks(2).edges.kept
     assert nx.read_graphml(io.BytesIO(ticket_actions.graph_bytes(run, 2, 1, "graphml"))).number_of_edges() == kept
@@ -170,7 +170,7 @@ def test_a_run_gives_its_graph_in_every_format(make_run: MakeRun) -> None:
     assert ticket_actions.file_stem(run, 2, 1) == f"{run.name}-seed-1-round-02"
 
 
-def test_a_ticket_that_cannot_be_made_is_a_sentence() -> None:
+def test_a_ticket_that_cannot_be_made_is_one_sentence() -> None:
     example = next(iter(bundled_examples()))
     making = ticket_actions.ticket_file(example, 1, example.existing_seed().seed)
     making.wait()
@@ -178,7 +178,7 @@ def test_a_ticket_that_cannot_be_made_is_a_sentence() -> None:
     assert making.made == b""
 
 
-def test_a_ticket_file_is_made_in_a_process_of_its_own(make_run: MakeRun) -> None:
+def test_a_ticket_file_is_made_in_a_subprocess(make_run: MakeRun) -> None:
     # The masks that are drawn are not those of the network the settings describe, which is noticed.
     making = ticket_actions.ticket_file(make_run(), 2, 0)
     making.wait()
@@ -192,7 +192,7 @@ def test_a_ticket_file_is_made_in_a_process_of_its_own(make_run: MakeRun) -> Non
     assert done.share == 0.5
 
 
-def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> None:
+def test_a_failed_command_shows_its_error(make_run: MakeRun) -> None:
     run = make_run()
     arguments = ticket_actions.command_line("cost", run, 9, 0, "--json")
     failing = computation.Computation(["glt", *arguments])
@@ -203,7 +203,7 @@ def test_a_command_that_fails_answers_with_its_complaint(make_run: MakeRun) -> N
     )
 
 
-def test_progress_goes_by_the_clock_until_shares_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_uses_elapsed_time_until_shares_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
     done = computation.Computation(["timeit", "-n", "1", "-r", "1", "pass"])
     done.wait()
     monkeypatch.setattr(computation.time, "monotonic", lambda: 1030.0)
@@ -214,7 +214,7 @@ def test_progress_goes_by_the_clock_until_shares_are_told(monkeypatch: pytest.Mo
     assert done.progress(60) == (0.25, 30.0)
 
 
-def test_cards_are_of_the_seed_in_the_address(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_cards_show_the_seed_in_the_url(make_run: MakeRun, open_page: OpenPage) -> None:
     run = make_run()
     app = open_page("tickets", seed="1")
     assert app.query_params["seed"] in ("1", ["1"])
@@ -226,14 +226,14 @@ def test_cards_are_of_the_seed_in_the_address(make_run: MakeRun, open_page: Open
     assert any(f"dense round {size} (seed 1)" in each.value for each in app.caption)
 
 
-def test_a_run_without_the_chosen_seed_says_which_it_takes(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_a_run_without_the_chosen_seed_names_its_substitute(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run(states=("done", "done"))
     make_run("random", states=("done",))
     app = open_page("tickets", seed="1")
     assert sum("Seed 1 of this run lacks this round" in each.value for each in app.caption) == 1
 
 
-def test_macs_are_split_and_held_against_the_dense_network() -> None:
+def test_macs_are_split_and_compared_with_the_dense_network() -> None:
     config, graph = resolve({"hidden": 4}), load_graph("cora")
     table = ticket_actions.macs_as_read(counterfactuals(config, graph, full_masks(config, graph)), "dense_features")
     assert list(table["Pruned"]) == ["Nothing", "Edges only", "Weights only", "Edges and weights"]
@@ -242,7 +242,7 @@ def test_macs_are_split_and_held_against_the_dense_network() -> None:
     assert set(table["Saved"]) == {"0.0 %"}
 
 
-def test_a_measurement_is_read_as_people_do() -> None:
+def test_latencies_are_formatted_for_people() -> None:
     row = {"label": "edges removed", "median": 0.0123, "p10": 0.011, "p90": 0.02, "memory": 29_900_000}
     table = ticket_actions.latency_as_read({"executions": [row]})
     assert table.to_dict("records") == [
@@ -251,7 +251,7 @@ def test_a_measurement_is_read_as_people_do() -> None:
 
 
 @pytest.mark.parametrize(("load", "told"), [(1.5, ""), (7.6, "This machine is busy (load 8 on 2 cores)")])
-def test_a_busy_machine_is_said_before_it_is_measured(load: float, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_machine_is_a_warning_before_measuring(load: float, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ticket_actions.psutil, "getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr(ticket_actions.psutil, "cpu_count", lambda: 2)
     assert ticket_actions.busy_words().split(":")[0] == told
@@ -298,7 +298,7 @@ def places(values: Any) -> list[float]:
     return list(values)
 
 
-def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> None:
+def test_an_imported_ticket_is_checked_and_drawn_beside_runs(ticket: Ticket) -> None:
     computation = ended(ticket_bytes(ticket))
     found = computation.answer()
     assert found["passed"]
@@ -328,7 +328,7 @@ def test_a_file_is_checked_shown_and_stands_beside_the_runs(ticket: Ticket) -> N
 
 
 @pytest.mark.parametrize("view", ["subgraph", "measures"])
-def test_its_graph_is_seen_where_the_data_set_is_known(ticket: Ticket, view: str) -> None:
+def test_an_imported_graph_is_drawn_for_a_known_data_set(ticket: Ticket, view: str) -> None:
     app = opened(ended(ticket_bytes(ticket)), of_file=view)
     assert not app.exception
     assert not app.error
@@ -338,7 +338,7 @@ def test_its_graph_is_seen_where_the_data_set_is_known(ticket: Ticket, view: str
         assert read.loc["Entries kept (directed)", "Ticket file"] == "50.0 %"
 
 
-def test_numbers_that_are_not_so_are_named(ticket: Ticket) -> None:
+def test_wrong_numbers_in_a_ticket_are_named(ticket: Ticket) -> None:
     record = ticket.about.record.model_copy(update={"test": 0.99, "graph_sparsity": 0.9})
     about = About.model_validate({**ticket.about.model_dump(), "record": record.model_dump()})
     lying = Ticket(about, ticket.graph, ticket.masks, ticket.weights, ticket.theta0, ticket.outputs)
@@ -352,7 +352,7 @@ def test_numbers_that_are_not_so_are_named(ticket: Ticket) -> None:
     ]
 
 
-def test_what_cannot_be_true_is_told_on_the_page_as_by_the_command(ticket: Ticket) -> None:
+def test_contradictions_read_the_same_on_page_and_command_line(ticket: Ticket) -> None:
     record = ticket.about.record.model_copy(update={"best_epoch": 10**6})
     about = ticket.about.model_copy(update={"seed": -3, "metric": "auc", "record": record})
     lying = replace(ticket, about=about)
@@ -367,7 +367,7 @@ def test_what_cannot_be_true_is_told_on_the_page_as_by_the_command(ticket: Ticke
     assert app.table[0].value.set_index("Quantity").loc["Best epoch", "Check"] == ":orange[impossible]"
 
 
-def test_other_outputs_are_a_failure(ticket: Ticket) -> None:
+def test_changed_outputs_fail_the_check(ticket: Ticket) -> None:
     other = ticket.outputs + np.float32(1)
     lying = Ticket(ticket.about, ticket.graph, ticket.masks, ticket.weights, ticket.theta0, other)
     app = opened(ended(ticket_bytes(lying)))
@@ -401,7 +401,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", list(BAD))
-def test_every_bad_file_is_one_sentence(kind: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_ticket_files_are_one_sentence(kind: str, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ticket_import, "MOST_UNPACKED_MB", 1)
     content, sentence = BAD[kind]
     app = opened(ended(content))
@@ -412,7 +412,7 @@ def test_every_bad_file_is_one_sentence(kind: str, store: Store, monkeypatch: py
     assert "\n" not in error.value
 
 
-def test_an_unknown_data_set_is_said(store: Store, ticket: Ticket) -> None:
+def test_an_unknown_data_set_is_reported(store: Store, ticket: Ticket) -> None:
     app = opened(_with_dataset(ended(ticket_bytes(ticket)), "their-own"), of_file="subgraph")
     assert not app.exception
     assert "This version has no data set their-own" in texts(app)
@@ -425,7 +425,7 @@ def _with_dataset(computation: Computation, name: str) -> Computation:
     return computation
 
 
-def test_a_file_is_brought_checked_and_closed(ticket: Ticket) -> None:
+def test_a_ticket_file_is_uploaded_checked_and_closed(ticket: Ticket) -> None:
     load_settings()
     app = AppTest.from_file(MAIN, default_timeout=SECONDS)
     from streamlit.util import calc_hash
@@ -445,7 +445,7 @@ ROOT = Path(__file__).parents[2]
 PROMISED = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 
-def test_an_upload_may_be_as_large_as_the_page_says() -> None:
+def test_the_upload_limit_equals_the_stated_one() -> None:
     settings = (ROOT / "app" / ".streamlit" / "config.toml").read_text(encoding="utf-8")
     assert f"maxUploadSize = {ticket_import.MOST_MB}\n" in settings
     assert f"up to {ticket_import.MOST_MB} MB" in ticket_import.ABOUT_FILE
@@ -465,5 +465,5 @@ def test_an_upload_may_be_as_large_as_the_page_says() -> None:
         f"{formats.count(errors.MOST_SAID)} characters",
     ],
 )
-def test_every_limit_is_the_one_that_is_promised(words: str) -> None:
+def test_limits_equal_the_documented_ones(words: str) -> None:
     assert words in PROMISED

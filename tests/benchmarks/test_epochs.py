@@ -37,7 +37,7 @@ CHOSEN = dict(zip(SPARSE_PRODUCTS, itertools.cycle(IMPLEMENTATIONS), strict=Fals
 
 @pytest.mark.parametrize("name", IMPLEMENTATIONS)
 @pytest.mark.parametrize("width", [3, 160])
-def test_every_sparse_product_is_the_dense_one(name: str, width: int) -> None:
+def test_sparse_products_equal_dense_products(name: str, width: int) -> None:
     generator = np.random.default_rng(0)
     numbers = random_array((40, 1100), density=0.02, rng=generator, dtype=np.float32).toarray()
     numbers[7] = 0
@@ -91,7 +91,7 @@ def test_products_with_diagonal_matrices_train_as_broadcasting_does(small_graph:
 # Whole runs.
 
 
-def test_the_workers_cpu_seconds_and_rounds_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_cpu_seconds_and_rounds_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = run_once("cora", [0], {"rounds": 1, "epochs": 2, "retrain_epochs": 2, "hidden": 4})
     assert taken.cpu > 0
     assert 0 < taken.rounds[0] < taken.wall
@@ -100,7 +100,7 @@ def test_the_workers_cpu_seconds_and_rounds_are_known(monkeypatch: pytest.Monkey
         run_once("cora", [0], {"rounds": 1})
 
 
-def test_two_seeds_are_held_against_one() -> None:
+def test_two_seeds_are_compared_with_one() -> None:
     turns = [(Taken(10, 12, (11.0,)), Taken(24, 15, (12.1, 11.5)))]
     values = {each.name.rpartition("/")[2]: each.value for each in _results("parallel/cora", turns)}
     assert values == {
@@ -130,7 +130,7 @@ def papers() -> Papers:
     return Papers(citations, np.arange(60) % 3, np.repeat([2017, 2018, 2020], 20))
 
 
-def test_the_loader_reads_what_was_written(root: Path, papers: Papers) -> None:
+def test_the_loader_reads_the_synthetic_data(root: Path, papers: Papers) -> None:
     write_layout(root / "ogbn_arxiv", papers, np.random.default_rng(0))
     graph = DATASETS.get("ogbn-arxiv").load()
     assert (graph.num_nodes, graph.num_edges, graph.num_features) == (60, 171, 128)
@@ -145,7 +145,7 @@ def test_the_loader_reads_what_was_written(root: Path, papers: Papers) -> None:
     assert "synthetic" in (root / "ogbn_arxiv" / "README.txt").read_text()
 
 
-def test_features_are_class_means_and_noise_of_the_recipe() -> None:
+def test_synthetic_features_follow_the_recipe() -> None:
     features = synthetic_features(np.repeat([0, 1], 4000), np.random.default_rng(1))
     assert features.shape == (8000, 128)
     assert features[:4000].std(axis=0).mean() == pytest.approx(0.35, abs=0.005)
@@ -161,7 +161,7 @@ def test_equal_seeds_write_equal_bytes(tmp_path: Path, papers: Papers) -> None:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "other" / file).read_bytes()
 
 
-def test_a_part_has_the_nodes_asked_for_and_the_links_among_them(papers: Papers) -> None:
+def test_a_part_has_the_requested_nodes_and_their_links(papers: Papers) -> None:
     nodes = part(papers.citations, 0.25, np.random.default_rng(0))
     assert nodes.size == 15
     assert (np.diff(nodes) > 0).all()
@@ -171,7 +171,7 @@ def test_a_part_has_the_nodes_asked_for_and_the_links_among_them(papers: Papers)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.125])
-def test_edges_of_a_part_go_down_in_step_with_its_nodes(test_data: Path, root: Path, share: float) -> None:
+def test_edges_of_a_part_scale_with_its_nodes(test_data: Path, root: Path, share: float) -> None:
     from benchmarks.arxiv import counts, read_structure
 
     papers = read_structure(test_data / "arxiv_structure")

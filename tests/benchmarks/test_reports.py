@@ -41,9 +41,7 @@ def test_every_part_is_a_command_or_one_of_the_app() -> None:
     assert len({part.name for part in PARTS}) == len(PARTS)
 
 
-def test_a_part_that_fails_is_named_without_folders_and_the_rest_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_part_is_named_and_the_rest_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Part("whole", None, quick=("stores", "--runs", "1", "--seconds", "0"))
     monkeypatch.setattr(reports, "PARTS", (REFUSED, NO_FOLDER, whole))
     options = Namespace(quick=True, full=False, only=None, out=tmp_path / "report.json")
@@ -78,7 +76,7 @@ def test_documents_of_the_app_become_results() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", json.dumps({"schema": 2})])
-def test_a_file_that_is_no_report_is_one_sentence(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_not_a_report_is_one_sentence(tmp_path: Path, text: str) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
     with pytest.raises(DataError, match=r"report\.json is not a benchmark report"):
@@ -95,7 +93,7 @@ def test_a_baseline_needs_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert read_report(tmp_path / "baseline.json").machine == results.machine()
 
 
-def test_the_machine_is_its_processor_and_no_name() -> None:
+def test_machine_description_is_the_processor_without_host_name() -> None:
     found = results.machine()
     assert set(found) == {"processor", "cores", "memory_gb", "system"}
     assert found["processor"]
@@ -128,7 +126,7 @@ def test_ratios_and_verdicts(now: Measured, before: Measured, ratio: float, verd
     assert (found.ratio, found.verdict) == (pytest.approx(ratio), verdict)
 
 
-def test_what_only_one_report_has_a_value_of_zero_and_another_machine_are_said() -> None:
+def test_unmatched_results_zeros_and_other_machines_are_noted() -> None:
     new, gone, now, zero = (
         Measured(name=name, value=value, unit="s")
         for name, value in (("a/new", 1), ("a/gone", 1), ("a/b", 1), ("a/b", 0))
@@ -140,7 +138,7 @@ def test_what_only_one_report_has_a_value_of_zero_and_another_machine_are_said()
     assert differences(report(), report()) == []
 
 
-def test_the_table_marks_what_moved() -> None:
+def test_the_table_marks_changes() -> None:
     table = ratio_table(compare(report(ranged(4, 3.5, 4.5)), report(ranged(2, 1.8, 2.2))))
     cells = [next(iter(column.cells)) for column in table.columns]
     assert cells == ["a/b", "4 s", "3.5 s - 4.5 s", "2 s", "2.00", "worse"]
@@ -157,7 +155,7 @@ def test_the_table_marks_what_moved() -> None:
         ("ratio", 1.304, "1.3"),
     ],
 )
-def test_values_are_put_into_words(unit: str, value: float, words: str) -> None:
+def test_values_as_text(unit: str, value: float, words: str) -> None:
     assert value_words(Measured.model_validate({"name": "a/b", "value": value, "unit": unit}), value) == words
 
 
@@ -166,7 +164,7 @@ def test_values_are_put_into_words(unit: str, value: float, words: str) -> None:
 ABOUT: dict[str, Any] = {"machine": {"processor": "P"}, "versions": {}, "revision": None, "time": "2026-01-01T00:00:00"}
 
 
-def test_a_report_reads_back_as_it_was_written_and_a_name_stands_once() -> None:
+def test_a_report_round_trips_with_unique_names() -> None:
     repetitions = spread("a/b", [float(value) for value in range(1, 12)], "s")
     assert (repetitions.p10, repetitions.value, repetitions.p90) == (2, 6, 10)
     report = Report(**ABOUT, results=(single("runs/cora", 12.3456789, "s"), repetitions))
@@ -201,14 +199,14 @@ def test_a_report_reads_back_as_it_was_written_and_a_name_stands_once() -> None:
         {"host": "somewhere"},
     ],
 )
-def test_what_is_no_result_is_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_results_are_refused(wrong: dict[str, Any]) -> None:
     right = {"name": "a/b", "value": 1.0, "unit": "s"}
     assert Measured.model_validate(right)
     with pytest.raises(ValidationError):
         Measured.model_validate({**right, **wrong})
 
 
-def test_a_step_is_repeated_until_its_time_is_over_but_measured_at_least_once() -> None:
+def test_a_step_is_repeated_for_its_time_at_least_once() -> None:
     calls: list[int] = []
     found = repeated("a/b", lambda: calls.append(1), most=4)
     assert (len(calls), found.unit) == (5, "CPU s")
@@ -231,7 +229,7 @@ def row(text: str, start: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def test_aims_stand_next_to_what_was_measured_and_failed_parts_are_named(tmp_path: Path) -> None:
+def test_aims_and_failed_parts_are_listed(tmp_path: Path) -> None:
     faster = "formulations/cora/times faster than authors"
     written = speed_page_report(
         spread("epochs/cora/gcn/search", [0.020, 0.022, 0.023]),
@@ -272,7 +270,7 @@ def test_epochs_and_floors_have_their_tables() -> None:
     assert row(found, "X W") == ["X W", "1 x, embedding_bag", "3 ms"]
 
 
-def test_results_of_pages_stand_in_a_grid() -> None:
+def test_page_results_form_a_grid() -> None:
     found = page(
         speed_page_report(
             single("pages/Runs/first/seconds", 2.6, "s"),
@@ -298,7 +296,7 @@ def visitor() -> Visitor:
     return visitor
 
 
-def test_exceptions_and_error_boxes_are_errors_and_a_hint_is_none(visitor: Visitor) -> None:
+def test_exceptions_and_error_boxes_count_as_errors(visitor: Visitor) -> None:
     failed, missing = ForwardMsg(), ForwardMsg()
     failed.delta.new_element.exception.type, failed.delta.new_element.exception.message = "KeyError", "round"
     visitor._take(failed)
@@ -313,7 +311,7 @@ def test_exceptions_and_error_boxes_are_errors_and_a_hint_is_none(visitor: Visit
     assert visitor.errors == [f"runs: {why}" for why in whys]
 
 
-def test_a_page_is_answered_by_its_own_finish_only(visitor: Visitor) -> None:
+def test_a_page_waits_for_its_own_finish(visitor: Visitor) -> None:
     visitor._asked = time.perf_counter(), False
     for status in (ForwardMsg.FINISHED_EARLY_FOR_RERUN, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY):
         visitor._take(ForwardMsg(script_finished=status))
@@ -325,7 +323,7 @@ def test_a_page_is_answered_by_its_own_finish_only(visitor: Visitor) -> None:
     assert [answer.live for answer in visitor.answers] == [False, True]
 
 
-def test_memory_that_grows_has_a_slope_and_times_have_their_spread() -> None:
+def test_memory_slope_and_time_spread() -> None:
     grows = [{"uss": 100.0, "rss": 0.0}, *({"uss": 100.0 + 3 * k, "rss": 0.0, "minute": float(k)} for k in range(1, 6))]
     assert _slope(grows) == 3.0
     assert _slope(grows[:2]) is None
@@ -333,7 +331,7 @@ def test_memory_that_grows_has_a_slope_and_times_have_their_spread() -> None:
     assert _spread([]) == {"count": 0}
 
 
-def test_tracebacks_are_errors_unless_they_say_that_a_tab_was_closed() -> None:
+def test_tracebacks_are_errors_except_closed_tabs() -> None:
     lines = ["Traceback (most recent call last):", '  File "app/main.py", line 1, in main', "    main()"]
     fault = [*lines, "KeyError: 'round'", ""]
     gone = [*lines, "starlette.websockets.WebSocketDisconnected: gone", ""]
@@ -350,7 +348,7 @@ def test_tracebacks_are_errors_unless_they_say_that_a_tab_was_closed() -> None:
         ("closed", "runs: no answer: the connection has ended"),
     ],
 )
-def test_a_missing_answer_says_why(
+def test_a_missing_answer_states_why(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ends: Exception | str | None, said: str
 ) -> None:
     async def listen() -> None:

@@ -84,7 +84,7 @@ def open_view(page: Page, address: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_everything_on_a_page_has_a_name(view: str, page: Page, address: str) -> None:
+def test_every_element_has_an_accessible_name(view: str, page: Page, address: str) -> None:
     open_view(page, address, view)
     nothing: dict[str, Any] = {"images": 0, "frames": 0, "charts": [], "inputs": [], "buttons": [], "jumps": 0}
     assert page.evaluate(NAMELESS) == nothing
@@ -96,7 +96,7 @@ def test_everything_on_a_page_has_a_name(view: str, page: Page, address: str) ->
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("view", ["curves", "launch", "export"])
-def test_words_stand_out_from_their_ground(view: str, theme: str, page: Page, address: str) -> None:
+def test_text_has_enough_contrast(view: str, theme: str, page: Page, address: str) -> None:
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     open_view(page, address, view)
     found = page.evaluate(CONTRASTS)
@@ -104,7 +104,7 @@ def test_words_stand_out_from_their_ground(view: str, theme: str, page: Page, ad
     assert [pair for pair in found if pair[0] < 4.5] == []
 
 
-def test_the_keyboard_reaches_the_controls_in_reading_order_and_is_seen(page: Page, address: str) -> None:
+def test_keyboard_focus_follows_reading_order_and_is_visible(page: Page, address: str) -> None:
     open_view(page, address, "subgraphs?round=2&section=losers")
     reached = []
     for _ in range(45):
@@ -119,7 +119,7 @@ def test_the_keyboard_reaches_the_controls_in_reading_order_and_is_seen(page: Pa
     assert unseen == []
 
 
-def test_the_slider_and_pop_overs_obey_the_keys(page: Page, address: str) -> None:
+def test_sliders_and_popovers_work_by_keyboard(page: Page, address: str) -> None:
     open_view(page, address, "subgraphs?round=2&section=losers")
     page.get_by_role("slider", name="Round").focus()
     page.keyboard.press("ArrowLeft")
@@ -139,7 +139,7 @@ NAME_LEFT = "(e) => e.querySelector('tbody tr td, tbody tr th').getBoundingClien
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_wide_table_keeps_row_names_and_shows_that_columns_follow(page: Page, address: str, scheme: str) -> None:
+def test_a_wide_table_keeps_row_names_and_marks_overflow(page: Page, address: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.set_viewport_size({"width": 700, "height": 900})
     open_view(page, address, "measurements?round=3&also=1&also=2&null=1")

@@ -30,9 +30,7 @@ def press_until_focused(page: Page, key: str, text: str, most: int = 40) -> None
     pytest.fail(f"{text!r} is not reached within {most} presses of {key}")
 
 
-def test_a_first_start_is_led_by_keyboard_and_left_by_keyboard(
-    page: Page, context: BrowserContext, fresh: tuple[str, Path]
-) -> None:
+def test_the_tour_works_by_keyboard(page: Page, context: BrowserContext, fresh: tuple[str, Path]) -> None:
     address, state = fresh
     page.goto(address)
     expect(page.locator(".st-key-tour")).to_contain_text("step 1 of 5")

@@ -65,14 +65,14 @@ def look(page: Page, address: str) -> None:
         assert frame.evaluate(LED, hostile_store.MARKER) == [], address
 
 
-def test_no_page_runs_or_fetches_what_a_store_says(watched: Page, hostile: Store, hostile_address: str) -> None:
+def test_no_page_runs_or_fetches_store_text(watched: Page, hostile: Store, hostile_address: str) -> None:
     names = [run.name for run in hostile.runs()]
     strange = next(name for name in names if "admm" in name)
     for view in VIEWS:
         look(watched, f"{hostile_address}/{view.format(strange=strange, other=names[-1])}")
 
 
-def test_settings_and_log_are_shown_as_they_are(watched: Page, hostile: Store, hostile_address: str) -> None:
+def test_settings_and_log_are_shown_verbatim(watched: Page, hostile: Store, hostile_address: str) -> None:
     strange = next(run for run in hostile.runs() if run.config.method == "admm")
     look(watched, f"{hostile_address}/runs?run={strange.name}")
     for words in ("Settings", "Log"):
@@ -83,9 +83,7 @@ def test_settings_and_log_are_shown_as_they_are(watched: Page, hostile: Store, h
 
 
 @pytest.mark.long
-def test_no_view_of_a_ticket_file_runs_what_it_says(
-    watched: Page, hostile: Store, hostile_address: str, tmp_path: Path
-) -> None:
+def test_no_view_runs_ticket_file_text(watched: Page, hostile: Store, hostile_address: str, tmp_path: Path) -> None:
     name = hostile_store.PLAIN_IMAGE + ".zip"
     (tmp_path / name).write_bytes(hostile_store.ticket(hostile))
     for view in ("beside", "subgraph", "measures"):
@@ -98,7 +96,7 @@ def test_no_view_of_a_ticket_file_runs_what_it_says(
             assert frame.evaluate("typeof window.hacked") == "undefined"
 
 
-def test_no_picture_of_a_graph_runs_its_labels(watched: Page, tmp_path: Path) -> None:
+def test_no_graph_picture_runs_labels(watched: Page, tmp_path: Path) -> None:
     """The document of the panels, alone: names of nodes and classes, titles, and JSON inside a script."""
     from dataclasses import replace
 

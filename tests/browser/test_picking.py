@@ -73,7 +73,7 @@ def look_closely(frame: Frame) -> dict[str, Any]:
     return node
 
 
-def test_a_node_opens_its_edges_and_an_edge_its_story(page: Page, pictures: Frame) -> None:
+def test_clicking_a_node_or_edge_opens_its_section(page: Page, pictures: Frame) -> None:
     node = look_closely(pictures)
     page.wait_for_url(re.compile(r"at="))
     assert asked(page)["section"] == "why"
@@ -104,7 +104,7 @@ def test_a_node_opens_its_edges_and_an_edge_its_story(page: Page, pictures: Fram
     assert pictures.locator("#message").inner_text().startswith("Edge ")
 
 
-def test_the_pictures_point_out_what_the_address_asks_for_and_stay_as_they_are(page: Page, pictures: Frame) -> None:
+def test_pictures_highlight_the_selection_in_the_url(page: Page, pictures: Frame) -> None:
     low, high = pictures.evaluate(f"(() => {{ const d = {DATA}, e = d.panels[0].edges[0];"
                                   " return [d.names[e.from], d.indices[e.to]]; })()")  # fmt: skip
     page.goto(f"{page.url.split('?')[0]}?round=2&size=50&section=why&at={low}&to={high}")
@@ -117,7 +117,7 @@ def test_the_pictures_point_out_what_the_address_asks_for_and_stay_as_they_are(p
     assert frame.locator("body").get_attribute("data-same") == "yes", "the pictures are not loaded anew"
 
 
-def test_what_the_address_does_not_name_is_not_chosen(page: Page, pictures: Frame) -> None:
+def test_nothing_is_selected_without_the_url(page: Page, pictures: Frame) -> None:
     bare = page.url
     look_closely(pictures)
     page.wait_for_url(re.compile(r"at="))
@@ -127,7 +127,7 @@ def test_what_the_address_does_not_name_is_not_chosen(page: Page, pictures: Fram
     expect(frame.locator("#message")).to_have_text("")
 
 
-def test_a_search_says_what_it_found_and_one_in_vain_clears_the_choice(page: Page, pictures: Frame) -> None:
+def test_a_node_search_reports_its_result(page: Page, pictures: Frame) -> None:
     node = look_closely(pictures)
     page.wait_for_url(re.compile(r"at="))
     begins = pictures.evaluate(f"(() => {{ const d = {DATA}; return d.names.find((name) => name.length > 4); }})()")
@@ -142,7 +142,7 @@ def test_a_search_says_what_it_found_and_one_in_vain_clears_the_choice(page: Pag
     expect(pictures.locator("#message")).to_have_text("No node zzz in this sample")
 
 
-def test_every_stop_of_the_keyboard_in_the_pictures_has_a_name(pictures: Frame) -> None:
+def test_focusable_elements_of_pictures_have_names(pictures: Frame) -> None:
     stops = pictures.evaluate("""[...document.querySelectorAll("a, button, input, [tabindex]")]
       .filter((e) => e.tabIndex >= 0 && e.getClientRects().length)
       .map((e) => e.ariaLabel || e.innerText || e.labels?.[0]?.innerText || "")""")
@@ -150,7 +150,7 @@ def test_every_stop_of_the_keyboard_in_the_pictures_has_a_name(pictures: Frame) 
     assert "" not in stops
 
 
-def test_the_line_above_the_pictures_is_never_cut(page: Page, pictures: Frame) -> None:
+def test_the_line_above_the_pictures_is_not_clipped(page: Page, pictures: Frame) -> None:
     look_closely(pictures)
     page.set_viewport_size({"width": 700, "height": 1000})
     message = pictures.locator("#message")
@@ -158,7 +158,7 @@ def test_the_line_above_the_pictures_is_never_cut(page: Page, pictures: Frame) -
     assert message.evaluate("e => getComputedStyle(e).textOverflow !== 'ellipsis' && e.scrollWidth <= e.clientWidth")
 
 
-def test_other_windows_are_not_heard(page: Page, pictures: Frame) -> None:
+def test_messages_from_other_windows_are_ignored(page: Page, pictures: Frame) -> None:
     page.evaluate("postMessage({ kind: 'glt-picked', at: 3, to: null }, origin)")
     pictures.evaluate("parent.postMessage({ kind: 'glt-picked', at: 'x', to: '<img src=x>' }, origin)")
     look_closely(pictures)

@@ -31,7 +31,7 @@ def test_the_bare_address_shows_the_curves(page: Page, address: str) -> None:
     page.wait_for_url(re.compile(r"/curves\?"))
 
 
-def test_a_click_on_a_point_opens_its_round(page: Page, address: str) -> None:
+def test_clicking_a_point_opens_its_round(page: Page, address: str) -> None:
     page.goto(f"{address}/curves")
     points = page.locator(".js-plotly-plot .scatterlayer path.point")
     expect(points.first).to_be_visible()
@@ -45,7 +45,7 @@ def test_a_click_on_a_point_opens_its_round(page: Page, address: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_both_panels_draw_without_a_network(page: Page, address: str, theme: str) -> None:
+def test_subgraph_panels_draw_offline(page: Page, address: str, theme: str) -> None:
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     page.goto(f"{address}/subgraphs?round=3&size=50")
     expect(page.locator("iframe")).to_be_visible()

@@ -35,7 +35,7 @@ def test_the_guard_notices_a_request(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("titles", [("Runs",), pytest.param(PAGES, marks=pytest.mark.long)])
-def test_no_page_asks_for_anything(page: Page, store: Store, tmp_path: Path, titles: tuple[str, ...]) -> None:
+def test_no_page_makes_an_outside_request(page: Page, store: Store, tmp_path: Path, titles: tuple[str, ...]) -> None:
     """The fixture `context` lets the browser reach the app alone and fails the test for any other request."""
     log = tmp_path / "network.log"
     with serving(store.root, guarded(log)) as address:
@@ -47,7 +47,7 @@ def test_no_page_asks_for_anything(page: Page, store: Store, tmp_path: Path, tit
 
 
 @pytest.mark.long
-def test_no_job_asks_for_anything(page: Page, store: Store, tmp_path: Path) -> None:
+def test_no_job_makes_an_outside_request(page: Page, store: Store, tmp_path: Path) -> None:
     log = tmp_path / "network.log"
     with serving(store.root, guarded(log)) as address:
         start(page, address, SHORT)
@@ -56,7 +56,7 @@ def test_no_job_asks_for_anything(page: Page, store: Store, tmp_path: Path) -> N
 
 
 @pytest.mark.long
-def test_reading_a_data_set_of_ogb_asks_nobody(test_data: Path, tmp_path: Path) -> None:
+def test_reading_ogb_data_makes_no_request(test_data: Path, tmp_path: Path) -> None:
     """Its package starts a thread that looks for a newer version of itself, where nobody stops it."""
     log = tmp_path / "network.log"
     environment = {**os.environ, **guarded(log), "GLT_DATA": str(test_data / "ogb_sample"), "GLT_CACHE": str(tmp_path)}
@@ -67,7 +67,7 @@ def test_reading_a_data_set_of_ogb_asks_nobody(test_data: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("verb", ["list", "doctor"])
-def test_a_command_asks_nobody(store: Store, tmp_path: Path, verb: str) -> None:
+def test_commands_make_no_request(store: Store, tmp_path: Path, verb: str) -> None:
     log = tmp_path / "network.log"
     command = [sys.executable, "-m", "glt", verb, "--store", str(store.root)]
     subprocess.run(command, env={**os.environ, **guarded(log)}, capture_output=True, check=False, cwd=ROOT)
@@ -90,14 +90,14 @@ TRICKS = (
 )  # fmt: skip
 
 
-def test_only_this_machine_is_listened_to(address: str) -> None:
+def test_the_server_listens_on_localhost_only(address: str) -> None:
     port = urlsplit(address).port
     listening = [each for each in psutil.net_connections("tcp") if each.status == "LISTEN" and each.laddr.port == port]
     assert listening
     assert {each.laddr.ip for each in listening} <= {"127.0.0.1", "::1"}
 
 
-def test_a_page_of_elsewhere_opens_no_session(address: str) -> None:
+def test_a_foreign_page_opens_no_session(address: str) -> None:
     port = urlsplit(address).port
     assert handshake(address, Origin=address) == 101
     assert handshake(address, Origin=FOREIGN) == 403
@@ -115,14 +115,14 @@ def test_a_page_of_another_port_opens_no_session(address: str, page: Page) -> No
     assert handshake(address, Origin=address) == 101
 
 
-def test_another_name_is_given_the_empty_page_and_nothing_else(address: str) -> None:
+def test_an_unknown_host_name_gets_an_empty_page(address: str) -> None:
     """What SECURITY.md says of it: the files of Streamlit's page, which hold nothing of the store."""
     rebound = {"Host": f"evil.example:{urlsplit(address).port}"}
     assert request(address, "/", **rebound).body == request(address, "/").body
     assert handshake(address, **rebound) == 403
 
 
-def test_a_name_that_was_pointed_here_opens_no_session(address: str) -> None:
+def test_a_rebound_host_name_opens_no_session(address: str) -> None:
     """DNS rebinding: the page's own name leads to this machine, so that origin and host are equal."""
     port = urlsplit(address).port
     rebound = f"evil.example:{port}"
@@ -132,7 +132,7 @@ def test_a_name_that_was_pointed_here_opens_no_session(address: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
-def test_nothing_is_uploaded_or_taken_away_without_the_pages_token(address: str, method: str) -> None:
+def test_uploads_and_downloads_need_the_session_token(address: str, method: str) -> None:
     path = "/_stcore/upload_file/session/file"
     assert request(address, path, method, b"x").status == 403
     assert request(address, path, method, b"x", Origin=FOREIGN, X_Xsrftoken="made-up").status == 403
@@ -140,7 +140,7 @@ def test_nothing_is_uploaded_or_taken_away_without_the_pages_token(address: str,
     assert request(address, path, method, b"x", Origin=FOREIGN, **guessed).status == 403
 
 
-def test_no_page_of_elsewhere_may_read_an_answer(address: str) -> None:
+def test_no_cross_origin_headers_are_sent(address: str) -> None:
     for path in ("/_stcore/health", "/_stcore/host-config", "/", "/_stcore/metrics", "/media/x"):
         allowed = request(address, path, Origin=FOREIGN).headers.get("access-control-allow-origin")
         assert allowed is None, path
@@ -148,7 +148,7 @@ def test_no_page_of_elsewhere_may_read_an_answer(address: str) -> None:
     assert "evil" not in told.get("access-control-allow-origin", "")
 
 
-def test_no_program_drives_the_app(address: str) -> None:
+def test_no_control_endpoint_is_open(address: str) -> None:
     for path in ("/_stcore/agent/interact", "/_stcore/agent/mcp"):
         answer = request(address, path, "POST", b"{}")
         assert answer.status >= 400
@@ -156,19 +156,19 @@ def test_no_program_drives_the_app(address: str) -> None:
 
 
 @pytest.mark.parametrize("path", TRICKS)
-def test_no_path_leads_to_a_file_of_the_machine(address: str, path: str) -> None:
+def test_no_url_path_reaches_a_file(address: str, path: str) -> None:
     answer = request(address, path)
     assert answer.status < 500
     assert not any(secret in answer.body for secret in SECRETS)
 
 
-def test_requests_beyond_measure_are_refused_and_the_server_lives(address: str) -> None:
+def test_oversized_requests_are_refused(address: str) -> None:
     assert request(address, "/curves?runs=" + "a" * 100_000).status in {200, 400, 414, 431}
     assert request(address, "/", Cookie="a=" + "b" * 100_000).status in {200, 400, 431}
     assert request(address, "/_stcore/health").status == 200
 
 
-def test_the_log_says_nothing_of_a_fault(store_log: Path) -> None:
+def test_the_server_log_has_no_traceback(store_log: Path) -> None:
     assert "Traceback" not in store_log.read_text()
 
 

@@ -55,7 +55,7 @@ def test_a_button_of_a_stale_tab_acts_on_no_other_run(
     expect(stale.locator(".st-key-run-head")).to_contain_text(others[0])
 
 
-def test_a_page_of_its_subgraphs_says_that_the_run_is_gone(
+def test_the_subgraphs_page_reports_a_missing_run(
     context: BrowserContext, address: str, store: Store, spare: Run, tmp_path: Path
 ) -> None:
     shown = context.new_page()
@@ -68,7 +68,7 @@ def test_a_page_of_its_subgraphs_says_that_the_run_is_gone(
     expect(shown.locator("iframe")).to_have_count(0)
 
 
-def test_a_saved_annotation_closes_its_editor_and_says_so(page: Page, address: str) -> None:
+def test_saving_an_annotation_closes_its_editor(page: Page, address: str) -> None:
     page.goto(f"{address}/runs")
     page.get_by_role("button", name="Annotate").click()
     page.get_by_label("Title").fill("A name of mine")
@@ -118,7 +118,7 @@ def test_a_run_is_stopped(page: Page, address: str, store: Store) -> None:
     expect(page.get_by_role("button", name="Resume all")).to_be_visible()
 
 
-def test_a_run_goes_to_the_trash_and_the_trash_is_emptied(page: Page, address: str, store: Store) -> None:
+def test_a_run_is_deleted_and_the_trash_emptied(page: Page, address: str, store: Store) -> None:
     run = next(run for run in store.runs() if run.config.method == "random" and run.config.rounds == 3)
     page.goto(f"{address}/runs?run={run.name}")
     page.get_by_role("button", name="Delete").click()
@@ -161,7 +161,7 @@ def idle_address(idle_store: Store, serve: Callable[..., AbstractContextManager[
 
 
 @pytest.mark.parametrize("hidden", [8, 9, 10])
-def test_two_tabs_that_start_a_run_at_once_both_show_it(
+def test_two_tabs_starting_one_run_both_show_it(
     context: BrowserContext, idle_address: str, idle_store: Store, hidden: int
 ) -> None:
     tabs = [context.new_page() for _ in range(2)]

@@ -120,7 +120,7 @@ def test_bad_arguments_exit_with_2(
         ("run --config nowhere/config.json", "config.json is missing"),
     ],
 )
-def test_what_is_not_there_exits_with_1(
+def test_missing_runs_and_files_exit_with_1(
     capsys: pytest.CaptureFixture[str], store: Store, arguments: str, sentence: str
 ) -> None:
     store.create(RunConfig())
@@ -137,7 +137,7 @@ def test_a_store_that_cannot_be_written_exits_with_1(capsys: pytest.CaptureFixtu
     assert "choose another store" in said
 
 
-def test_an_unforeseen_fault_is_one_line_and_a_traceback_on_request(
+def test_unexpected_errors_are_one_line_with_traceback_on_request(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, store: Store
 ) -> None:
     def explode(_: Store) -> None:
@@ -154,7 +154,7 @@ def test_an_unforeseen_fault_is_one_line_and_a_traceback_on_request(
 
 
 @pytest.mark.parametrize("verb", ["run", "pretrain"])
-def test_a_device_that_is_not_there_leaves_no_run(
+def test_a_missing_device_leaves_no_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -181,7 +181,7 @@ def test_a_damaged_run_can_be_deleted(capsys: pytest.CaptureFixture[str], store:
     ],
 )
 @pytest.mark.parametrize("verb", ["run", "sweep --grid p_graph=.1,.2", "reproduce teaser", "pretrain"])
-def test_devices_that_cannot_be_used(
+def test_unusable_devices_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, verb: str, listed: str, code: int, sentence: str
 ) -> None:
     store = tmp_path / "store"
@@ -277,7 +277,7 @@ def test_a_verb_used_outside_the_group_keeps_both_help_options() -> None:
 
 
 @pytest.mark.parametrize("name", VERBS.verbs)
-def test_the_help_of_a_verb_says_what_it_does_and_shows_examples(name: str, capsys: Capture) -> None:
+def test_verb_help_has_description_and_examples(name: str, capsys: Capture) -> None:
     assert main([name, "-h"]) == 0
     told = capsys.readouterr().out
     verb = VERBS.verb(name)
@@ -292,7 +292,7 @@ def test_the_help_of_a_verb_says_what_it_does_and_shows_examples(name: str, caps
 
 
 @pytest.mark.parametrize(("name", "example"), VERB_EXAMPLES)
-def test_an_example_can_be_parsed(name: str, example: str) -> None:
+def test_help_examples_parse(name: str, example: str) -> None:
     verb, *words = shlex.split(example)
     assert verb == name
     assert VERBS.verb(name).arguments(words)
@@ -306,7 +306,7 @@ def test_every_verb_is_listed_once_under_a_heading(capsys: Capture) -> None:
         assert re.findall(r"^  ([a-z]+)  ", section, re.MULTILINE) == list(verbs)
 
 
-def test_help_imports_nothing_that_is_slow() -> None:
+def test_help_imports_nothing_slow() -> None:
     program = (
         "import sys; from app.command import main\n"
         f"light = {{'numpy', 'scipy', 'pydantic', *{HEAVY.split()!r}}}\n"
@@ -327,7 +327,7 @@ def arguments(*words: str) -> dict[str, object]:
     return vars(VERBS.verb(name).arguments(rest))
 
 
-def test_options_take_several_values_in_every_spelling() -> None:
+def test_multi_value_options_accept_every_spelling() -> None:
     expected = [("rounds", "5"), ("hidden", "64"), ("epochs", "2")]
     for words in (
         ["--set", "rounds=5", "hidden=64", "epochs=2"],
@@ -339,7 +339,7 @@ def test_options_take_several_values_in_every_spelling() -> None:
         assert given["seeds"] == [0, 2, 3]
 
 
-def test_options_stand_before_between_and_after_positional_arguments() -> None:
+def test_options_and_arguments_may_be_mixed() -> None:
     for words in (["--round", "4", "RUN", "--json"], ["RUN", "--round=4", "--json"], ["--json", "RUN", "--round", "4"]):
         given = arguments("cost", *words)
         assert (given["run"], given["round"], given["json"]) == ("RUN", 4, True)
@@ -349,7 +349,7 @@ def test_options_stand_before_between_and_after_positional_arguments() -> None:
     assert (given["runs"], given["restore"]) == (("A",), ("B", "C"))
 
 
-def test_one_device_or_several() -> None:
+def test_device_options() -> None:
     assert arguments("run", "--device", "cuda")["device"] == "cuda"
     assert arguments("run", "--devices", "cuda:0,cuda:1")["device"] == ("cuda:0", "cuda:1")
     assert arguments("run")["device"] is None
@@ -373,7 +373,7 @@ def complete(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> Callable[[str]
     return complete
 
 
-def test_a_shell_completes_verbs_options_and_names(complete: Callable[[str], list[str]]) -> None:
+def test_completion_of_verbs_options_and_names(complete: Callable[[str], list[str]]) -> None:
     assert complete("glt re") == ["reproduce", "resume"]
     assert complete("glt run --data") == ["--dataset"]
     assert complete("glt run --dataset ci") == ["citeseer"]
@@ -382,7 +382,7 @@ def test_a_shell_completes_verbs_options_and_names(complete: Callable[[str], lis
     assert complete("glt table ti") == ["tickets"]
 
 
-def test_a_shell_completes_runs_of_the_store_and_examples(
+def test_completion_of_runs_and_examples(
     complete: Callable[[str], list[str]], store: Store, tmp_path: os.PathLike[str]
 ) -> None:
     own = store.create(RunConfig(hidden=16)).name
@@ -394,7 +394,7 @@ def test_a_shell_completes_runs_of_the_store_and_examples(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_gets_its_script(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+def test_completion_script(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setenv("_GLT_COMPLETE", f"{shell}_source")
     monkeypatch.setattr(click.shell_completion.BashComplete, "_check_version", lambda _: None)
     assert main([]) == 0
@@ -452,7 +452,7 @@ def shell(
 
 
 @pytest.mark.parametrize("verb", READING)
-def test_a_closed_output_is_no_error(verb: str, titled: Path) -> None:
+def test_a_closed_stdout_is_no_error(verb: str, titled: Path) -> None:
     done = shell(READING[verb], titled, CLOSED["all" if verb in ("list", "table") else "out"])
     assert (done.returncode, done.stdout) == (0, b"")
     assert b"Unexpected" not in done.stderr
@@ -460,7 +460,7 @@ def test_a_closed_output_is_no_error(verb: str, titled: Path) -> None:
 
 
 @pytest.mark.parametrize("closed", ["err", "both", "in"])
-def test_other_closed_streams_are_none_either(closed: str, titled: Path) -> None:
+def test_other_closed_streams_are_no_error(closed: str, titled: Path) -> None:
     done = shell(READING["list --json"], titled, CLOSED[closed])
     assert done.returncode == 0
     assert (closed == "both") == (done.stdout == b"")
@@ -468,7 +468,7 @@ def test_other_closed_streams_are_none_either(closed: str, titled: Path) -> None
     assert shell(["glt", "show", "nothing"], titled, CLOSED[closed]).returncode == 1
 
 
-def test_what_is_printed_ends_in_no_file_that_is_written(tmp_path: Path) -> None:
+def test_output_never_lands_in_a_written_file(tmp_path: Path) -> None:
     """A file that is opened while standard output is closed must not get its number."""
     code = """
 import os, sys
@@ -486,14 +486,14 @@ sys.exit(0 if file.fileno() > 2 else 3)
     assert (tmp_path / "made").read_text() == "kept"
 
 
-def test_a_full_disk_behind_an_output_is_one_sentence(titled: Path) -> None:
+def test_a_full_disk_behind_stdout_is_one_sentence(titled: Path) -> None:
     done = shell(READING["list"], titled, ">/dev/full")
     assert (done.returncode, done.stderr) == (1, b"The file system: No space left on device.\n")
     assert shell(["glt", "show", "nothing"], titled, "2>/dev/full").returncode == 1
 
 
 @pytest.mark.parametrize("verb", READING)
-def test_no_verb_fails_in_a_locale_of_ascii(verb: str, titled: Path) -> None:
+def test_verbs_work_in_an_ascii_locale(verb: str, titled: Path) -> None:
     done = shell(READING[verb], titled, **ASCII)
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
@@ -501,19 +501,19 @@ def test_no_verb_fails_in_a_locale_of_ascii(verb: str, titled: Path) -> None:
         assert b"Gr\\xf6\\xdfe" in b"".join(done.stdout.split())
 
 
-def test_a_table_is_utf_8_whatever_the_locale(titled: Path) -> None:
+def test_tables_are_utf8_in_any_locale(titled: Path) -> None:
     done = shell([*READING["table"], "--format", "csv"], titled, **ASCII)
     assert "Größe — ugs ✓" in done.stdout.decode()
 
 
-def test_a_title_beyond_ascii_is_kept_in_a_locale_of_ascii(titled: Path) -> None:
+def test_titles_beyond_ascii_are_kept_in_an_ascii_locale(titled: Path) -> None:
     done = shell(["glt", "annotate", UGS, "--title", "Größe", "--note", "häßlich, 漢字"], titled, **ASCII)
     assert (done.returncode, done.stderr) == (0, b"")
     (run,) = [run for run in Store(titled).runs() if run.name == UGS]
     assert (run.annotation.title, run.annotation.note) == ("Größe", "häßlich, 漢字")
 
 
-def test_a_title_that_is_no_utf_8_is_one_sentence(titled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_title_that_is_not_utf8_is_one_sentence(titled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["annotate", UGS, "--store", str(titled), "--title", "Gr\udcf6\udcdfe"]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
@@ -543,7 +543,7 @@ def write(request: pytest.FixtureRequest) -> Callable[[Path], int]:
     return lambda out: main([*WRITING[request.param], "--out", str(out)])
 
 
-def test_a_link_stays_and_leads_to_what_was_written(write: Callable[[Path], int], tmp_path: Path) -> None:
+def test_output_through_a_link_keeps_the_link(write: Callable[[Path], int], tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     link = tmp_path / "link.csv"
     link.symlink_to("real.csv")
@@ -553,7 +553,7 @@ def test_a_link_stays_and_leads_to_what_was_written(write: Callable[[Path], int]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "real.csv"]
 
 
-def test_a_pipe_stays_and_is_written_into(write: Callable[[Path], int], tmp_path: Path) -> None:
+def test_output_into_a_pipe(write: Callable[[Path], int], tmp_path: Path) -> None:
     pipe, found = tmp_path / "pipe.csv", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: found.append(pipe.read_text()), daemon=True)
@@ -565,7 +565,7 @@ def test_a_pipe_stays_and_is_written_into(write: Callable[[Path], int], tmp_path
 
 
 @pytest.mark.parametrize("what", ["a folder", "links that lead to each other"])
-def test_what_cannot_be_written_is_one_sentence(
+def test_unwritable_output_is_one_sentence(
     write: Callable[[Path], int], what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = tmp_path / "place.csv"

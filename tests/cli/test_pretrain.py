@@ -32,7 +32,7 @@ def wait_for_epochs(store: Store, epochs: int) -> PretrainingSeed:
     return the_pretraining(store).seed(0)
 
 
-def test_it_is_made_shown_started_from_and_deleted(glt: Glt, store: Store) -> None:
+def test_pretrain_show_start_and_delete(glt: Glt, store: Store) -> None:
     done = glt("pretrain", "--dataset", "cora", "--augmentation", "edges", "--seeds", "0-1", *TINY)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -61,7 +61,7 @@ def test_it_is_made_shown_started_from_and_deleted(glt: Glt, store: Store) -> No
     assert store.pretrainings() == []
 
 
-def test_for_links_it_says_what_it_sees(glt: Glt, store: Store) -> None:
+def test_pretrain_on_links_states_its_edges(glt: Glt, store: Store) -> None:
     done = glt("pretrain", "--task", "link", "--augmentation", "features", "--json", *TINY)
     assert done.returncode == 0, done.stderr
     assert "training edges are used" in done.stderr
@@ -99,7 +99,7 @@ def test_killed_and_resumed_gives_the_same_bytes(glt: Glt, store: Store) -> None
     assert {name: (reference.path / name).read_bytes() for name in names} == after
 
 
-def test_it_can_be_stopped(glt: Glt, store: Store) -> None:
+def test_a_pretraining_can_be_stopped(glt: Glt, store: Store) -> None:
     assert glt("pretrain", *ENDLESS, "--detach").returncode == 0
     seed = wait_for_epochs(store, 1)
     name = the_pretraining(store).name

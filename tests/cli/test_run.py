@@ -30,7 +30,7 @@ def wait_for_rounds(store: Store, rounds: int, seed: int = 0) -> None:
         time.sleep(0.05)
 
 
-def test_a_run_prints_one_line_a_round_and_then_is_complete(glt: Glt, store: Store) -> None:
+def test_a_run_prints_one_line_per_round(glt: Glt, store: Store) -> None:
     done = glt("run", "--preset", "official", "--seeds", "0-1", *SHORT)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -45,14 +45,14 @@ def test_a_run_prints_one_line_a_round_and_then_is_complete(glt: Glt, store: Sto
     assert "already complete: 2 rounds of seeds 0, 1." in again.stdout
 
 
-def test_json_prints_the_document_and_nothing_else(glt: Glt, store: Store) -> None:
+def test_run_json_prints_only_the_document(glt: Glt, store: Store) -> None:
     done = glt("run", "--json", *SHORT)
     document = json.loads(done.stdout)
     assert document == json.loads(glt("show", the_run(store).name, "--json").stdout)
     assert [each["round"] for each in document["seeds"][0]["rounds"]] == [0, 1, 2]
 
 
-def test_ctrl_c_stops_and_resume_goes_on(glt: Glt, begin: Begin, store: Store) -> None:
+def test_ctrl_c_stops_a_run_and_resume_continues(glt: Glt, begin: Begin, store: Store) -> None:
     process = begin("run", "--seeds", "0,1", *LONG)
     wait_for_rounds(store, 2)
     process.send_signal(signal.SIGINT)
@@ -94,7 +94,7 @@ def test_a_second_command_on_a_seed_is_refused(glt: Glt, begin: Begin, store: St
     assert process.returncode == 130
 
 
-def test_ctrl_c_leaves_alone_what_another_command_started(glt: Glt, begin: Begin, store: Store) -> None:
+def test_ctrl_c_leaves_workers_of_other_commands(glt: Glt, begin: Begin, store: Store) -> None:
     first = begin("run", "--seeds", "0,1", *LONG)
     wait_for_rounds(store, 1)
     run = the_run(store)
@@ -112,7 +112,7 @@ def test_ctrl_c_leaves_alone_what_another_command_started(glt: Glt, begin: Begin
     first.communicate()
 
 
-def test_a_failed_seed_is_named_with_its_log_and_tried_again(
+def test_a_failed_seed_names_its_log_and_can_be_retried(
     glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch
 ) -> None:
     fake_engine.setenv("FAKE_FAULT", "studio")
@@ -127,7 +127,7 @@ def test_a_failed_seed_is_named_with_its_log_and_tried_again(
 
 
 @pytest.mark.parametrize(("what", "told"), [("run", []), ("run", ["--json"]), ("seed", [])])
-def test_a_folder_that_is_renamed_while_it_computes_is_said_to_be(
+def test_a_folder_renamed_during_a_run_is_reported(
     begin: Begin, store: Store, tmp_path: Path, what: str, told: list[str]
 ) -> None:
     process = begin("run", *LONG, *told)
@@ -152,7 +152,7 @@ def test_detached_workers_outlive_the_command(glt: Glt, store: Store) -> None:
     assert (nothing.returncode, nothing.stdout) == (0, f"No worker of {the_run(store).name} is running.\n")
 
 
-def test_a_config_can_be_taken_from_another_run(glt: Glt, store: Store, tmp_path: Path) -> None:
+def test_the_config_of_another_run_is_accepted(glt: Glt, store: Store, tmp_path: Path) -> None:
     glt("run", *SHORT)
     first = the_run(store)
     other = Store(tmp_path / "other")
@@ -163,7 +163,7 @@ def test_a_config_can_be_taken_from_another_run(glt: Glt, store: Store, tmp_path
     assert random.returncode == 0, random.stderr
 
 
-def test_bars_are_drawn_on_a_terminal(on_terminal: OnTerminal, store: Store) -> None:
+def test_progress_bars_on_a_terminal(on_terminal: OnTerminal, store: Store) -> None:
     code, drawn = on_terminal("run", *SHORT)
     assert code == 0
     assert "━" in drawn
@@ -172,7 +172,7 @@ def test_bars_are_drawn_on_a_terminal(on_terminal: OnTerminal, store: Store) -> 
 
 
 @pytest.mark.parametrize("missing", [True, False])
-def test_a_finished_run_with_a_round_that_cannot_be_read_is_mended(glt: Glt, store: Store, missing: bool) -> None:
+def test_an_unreadable_round_of_a_finished_run_is_recomputed(glt: Glt, store: Store, missing: bool) -> None:
     assert glt("run", *SHORT).returncode == 0
     run = the_run(store)
     file = run.seed(0).path / "round-01.safetensors"

@@ -63,7 +63,7 @@ def test_show_json_has_the_names_scripts_rely_on(run: Run, capsys: pytest.Captur
     assert document["seeds"][0]["state"] == "stopped"
 
 
-def test_show_says_what_a_method_noted(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_method_notes(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     run = store.create(RunConfig(method="admm", hidden=16, rounds=1))
     notes = {"solver_iterate": 2, "solver_edges_changed": 83, "solver_start_validation": 0.788}
     fill(run.seed(0), notes={**notes, "solver_validations": [0.78, 0.782]})
@@ -93,7 +93,7 @@ def test_list_of_an_empty_store_is_an_empty_list(store: Store, capsys: pytest.Ca
     assert not store.root.exists()
 
 
-def test_tables_for_people(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_of_list_and_show(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(run.path)]) == 0
     shown = capsys.readouterr().out
     assert "seed 2: stopped" in shown
@@ -140,9 +140,7 @@ def test_cost_json_splits_by_convention_and_layer(run: Run, capsys: pytest.Captu
     assert macs(document["macs"]["dense_features"]["total"]) in shown
 
 
-def test_delete_moves_to_the_trash_brings_back_and_empties_it(
-    store: Store, run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_delete_restore_and_empty_trash(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     with run.seed(0).lock():
         assert main(["delete", run.name]) == 1
     assert main(["delete", run.name]) == 0
@@ -159,7 +157,7 @@ def test_delete_moves_to_the_trash_brings_back_and_empties_it(
     assert (store.runs(), store.trashed()) == ([], [])
 
 
-def test_delete_says_who_reads_a_run_and_takes_readers_first(
+def test_delete_names_dependent_runs_and_takes_them_first(
     store: Store, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ticket = store.create(RunConfig(method="reinit", hidden=16, rounds=1, options={"masks_of": run.name, "draw": 0}))
@@ -203,7 +201,7 @@ def test_show_gives_every_pruned_round_a_verdict(store: Store, capsys: pytest.Ca
     assert "is not a number of percentage points" in capsys.readouterr().err
 
 
-def test_links_that_lead_to_each_other_are_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_circular_links_are_not_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     for arguments in ([], ["--examples"]):
@@ -263,7 +261,7 @@ def test_a_hidden_run_is_counted_and_listed_on_request(
     assert "(1 hidden" not in capsys.readouterr().out
 
 
-def test_all_is_taken_back_at_once_and_nothing_asked_shows(
+def test_annotations_are_cleared_together_and_shown_without_options(
     store: Store, fresh: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["annotate", fresh.name, "--title", "mine", "--color", "blue"]) == 0
@@ -282,7 +280,7 @@ def test_all_is_taken_back_at_once_and_nothing_asked_shows(
 
 
 @pytest.mark.parametrize("width", [50, 60, 80, 100, 200])
-def test_no_number_of_the_list_is_cut_on_a_narrow_terminal(
+def test_list_numbers_are_not_cut_on_a_narrow_terminal(
     width: int,
     store: Store,
     fresh: Run,

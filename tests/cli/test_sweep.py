@@ -21,7 +21,7 @@ def files(store: Store) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in store.root.rglob("*.safetensors")}
 
 
-def test_a_sweep_says_its_cost_follows_its_points_and_sums_them_up(glt: Glt, store: Store) -> None:
+def test_a_sweep_prints_cost_progress_and_summary(glt: Glt, store: Store) -> None:
     arguments = ("sweep", "--preset", "official", "--seeds", "0,1", *GRID, *SHORT)
     done = glt(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
@@ -39,7 +39,7 @@ def test_a_sweep_says_its_cost_follows_its_points_and_sums_them_up(glt: Glt, sto
     assert files(store) == before
 
 
-def test_json_is_one_document_of_grid_and_points(glt: Glt, store: Store) -> None:
+def test_sweep_json_is_one_document(glt: Glt, store: Store) -> None:
     done = glt("sweep", "--seeds", "0-1", *GRID, *SHORT, "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -55,7 +55,7 @@ def test_json_is_one_document_of_grid_and_points(glt: Glt, store: Store) -> None
         assert {each["seeds"] for each in point["rounds"]} == {2}
 
 
-def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, store: Store) -> None:
+def test_ctrl_c_stops_a_sweep_and_repeating_resumes_it(begin: Begin, glt: Glt, store: Store) -> None:
     process = begin("sweep", "--seeds", "0,1", *GRID, *LONG)
     deadline = time.monotonic() + PATIENCE
     while not any(run.seed(0).whole_rounds() > 1 for run in store.runs()):
@@ -81,7 +81,7 @@ def test_ctrl_c_stops_all_and_the_same_command_goes_on(begin: Begin, glt: Glt, s
     assert states <= {"queued", "running"}
 
 
-def test_a_failed_point_is_named_and_fails_the_sweep(glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch) -> None:
+def test_a_failed_point_fails_the_sweep(glt: Glt, store: Store, fake_engine: pytest.MonkeyPatch) -> None:
     fake_engine.setenv("FAKE_FAULT", "studio")
     failed = glt("sweep", "--grid", "hidden=16,17", "--set", "rounds=2", "retrain_epochs=3")
     assert failed.returncode == 1
@@ -101,7 +101,7 @@ def test_a_grid_varies_the_settings_of_another_run(glt: Glt, store: Store) -> No
     assert {config.hidden for config in changes} == {16}
 
 
-def test_a_bar_a_point_is_drawn_on_a_terminal(on_terminal: OnTerminal, store: Store) -> None:
+def test_one_progress_bar_per_point(on_terminal: OnTerminal, store: Store) -> None:
     code, drawn = on_terminal("sweep", "--grid", "hidden=16,17", "--set", "rounds=1", "retrain_epochs=2")
     assert code == 0
     assert "hidden = 17" in drawn
@@ -117,7 +117,7 @@ def quick(fake_engine: pytest.MonkeyPatch) -> None:
     fake_engine.setenv("FAKE_EPOCH", "0")
 
 
-def test_without_a_name_it_lists_the_experiments(glt: Glt, store: Store) -> None:
+def test_reproduce_without_a_name_lists_experiments(glt: Glt, store: Store) -> None:
     listed = glt("reproduce")
     assert listed.returncode == 0, listed.stderr
     assert "node-classification" in listed.stdout
@@ -130,7 +130,7 @@ def test_without_a_name_it_lists_the_experiments(glt: Glt, store: Store) -> None
     ]
 
 
-def test_a_dry_run_only_says_what_is_missing(glt: Glt, store: Store) -> None:
+def test_a_dry_run_only_lists_missing_runs(glt: Glt, store: Store) -> None:
     said = glt("reproduce", "teaser", "--no-examples", "--seeds", "0-1", "--dry-run")
     assert said.returncode == 0, said.stderr
     assert said.stdout.splitlines()[0] == "The summary (Figure 1): cora gcn node"
@@ -149,7 +149,7 @@ def test_examples_are_not_computed_again(glt: Glt, store: Store) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_is_missing_is_run_and_then_there(glt: Glt, store: Store) -> None:
+def test_missing_runs_are_computed(glt: Glt, store: Store) -> None:
     ran = glt("reproduce", "subgraph-gallery", "--no-examples", "--seeds", "0")
     assert ran.returncode == 0, ran.stderr
     (run,) = store.runs()
@@ -160,7 +160,7 @@ def test_what_is_missing_is_run_and_then_there(glt: Glt, store: Store) -> None:
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("detached", [False, True])
-def test_arms_that_read_another_run_come_after_it(glt: Glt, store: Store, detached: bool) -> None:
+def test_dependent_arms_run_after_their_source(glt: Glt, store: Store, detached: bool) -> None:
     more = ["--detach"] if detached else []
     ran = glt("reproduce", "random-tickets", "--no-examples", "--seeds", "0", *more)
     assert ran.returncode == 0, ran.stderr
@@ -176,7 +176,7 @@ def test_arms_that_read_another_run_come_after_it(glt: Glt, store: Store, detach
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_pre_training_comes_before_what_starts_from_it(glt: Glt, store: Store) -> None:
+def test_pretrainings_run_before_dependent_arms(glt: Glt, store: Store) -> None:
     ran = glt("reproduce", "graphcl", "--no-examples", "--seeds", "0", "--json")
     assert ran.returncode == 0, ran.stderr
     assert [need["state"] for need in json.loads(ran.stdout)["needs"]] == ["complete", "complete"]

@@ -32,7 +32,7 @@ def run(store: Store) -> Run:
     return run
 
 
-def test_a_ticket_goes_out_and_comes_back(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_ticket_is_exported_and_imported(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "ticket.zip"
     assert main(["export", run.name, "--round", "1", "--out", str(file)]) == 0
     assert capsys.readouterr().out.startswith(f"Wrote {file}, ")
@@ -45,7 +45,7 @@ def test_a_ticket_goes_out_and_comes_back(run: Run, tmp_path: Path, capsys: pyte
     assert "Check passed" in capsys.readouterr().out
 
 
-def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_numbers_fail_the_import(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ticket = make_ticket(run.seed(3), 1)
     record = ticket.about.record.model_copy(update={"test": 0.999, "best_epoch": 10**6})
     about = ticket.about.model_copy(update={"record": record, "seed": -3, "run": "a\n\x1b[31mred"})
@@ -67,7 +67,7 @@ def test_numbers_that_are_not_so_fail_the_command(run: Run, tmp_path: Path, caps
     assert (document["passed"], document["differs"], document["impossible"]) == (False, ["test"], ["best_epoch"])
 
 
-def test_another_file_is_refused_in_one_line_before_torch_is_loaded(tmp_path: Path) -> None:
+def test_other_files_are_refused_before_torch_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"no zip")
     code = f"import sys; from glt.cli.main import main; main(['import', {str(tmp_path / 'x.zip')!r}])"
     done = subprocess.run(
@@ -87,7 +87,7 @@ def test_import_writes_the_sparse_graph(run: Run, tmp_path: Path, capsys: pytest
     assert "has no known ending" in capsys.readouterr().err
 
 
-def test_an_example_gives_its_graph_in_every_format(tmp_path: Path) -> None:
+def test_an_example_exports_its_graph_in_every_format(tmp_path: Path) -> None:
     example = next(each for each in bundled_examples() if each.config.dataset == "cora" and each.config.task == "node")
     kept = example.existing_seed().masks(5).edges.kept
     common = ["export", str(example.path), "--round", "5"]
@@ -115,7 +115,7 @@ def test_an_example_has_no_weights(verb: str, tmp_path: Path, capsys: pytest.Cap
         ("csv", "x.csv.zip", ".csv", "ticket"),
     ],
 )
-def test_a_name_of_another_format_is_refused_and_both_ways_out_are_named(
+def test_a_wrong_file_suffix_names_both_remedies(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, name: str, ending: str, other: str
 ) -> None:
     assert main(["export", run.name, "--round", "1", "--format", form, "--out", str(tmp_path / name)]) == 2
@@ -123,13 +123,13 @@ def test_a_name_of_another_format_is_refused_and_both_ways_out_are_named(
     assert not (tmp_path / name).exists()
 
 
-def test_a_name_of_no_format_is_the_users_own(run: Run, tmp_path: Path) -> None:
+def test_other_file_suffixes_are_accepted(run: Run, tmp_path: Path) -> None:
     assert main(["export", run.name, "--round", "1", "--format", "graphml", "--out", str(tmp_path / "g.xml")]) == 0
     assert nx.read_graphml(tmp_path / "g.xml").number_of_nodes() == 2708
 
 
 @pytest.mark.parametrize("name", ["g.txt", "nowhere/g.csv"])
-def test_a_graph_that_cannot_be_written_is_told_before_the_file_is_read(
+def test_an_unwritable_graph_path_is_reported_before_reading(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     assert main(["import", str(tmp_path / "none.zip"), "--graph", str(tmp_path / name)]) == 2
@@ -138,7 +138,7 @@ def test_a_graph_that_cannot_be_written_is_told_before_the_file_is_read(
     assert "is not there" not in error
 
 
-def test_a_folder_that_is_not_there_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_folder_is_one_line(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "nowhere" / "g.csv"
     assert main(["export", run.name, "--round", "1", "--format", "csv", "--out", str(file)]) == 2
     error = capsys.readouterr().err
@@ -161,6 +161,6 @@ def test_latency_prints_one_json_document(run, capfd: pytest.CaptureFixture[str]
     assert (document["repeats"], document["warm_up"], document["threads"]) == (2, 0, 1)
 
 
-def test_latency_tells_how_far_it_is(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001
+def test_latency_prints_progress(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001
     assert main(["latency", run.name, "--round", "1", "--repeats", "3", "--warm-up", "1", "--json", "--progress"]) == 0
     assert [float(line) for line in capfd.readouterr().err.split()] == [0.25, 0.5, 0.75, 1.0]

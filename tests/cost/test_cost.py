@@ -43,7 +43,7 @@ def masks_after(rounds: int) -> Masks:
 
 
 @pytest.mark.parametrize(("rounds", "printed"), [(0, 2007), (4, 826), (9, 275)])
-def test_published_recipe_gives_the_papers_numbers(rounds: int, printed: int) -> None:
+def test_the_published_recipe_gives_the_printed_numbers(rounds: int, printed: int) -> None:
     total = macs(resolve({}), load_graph("cora"), masks_after(rounds)).totals["published"]
     assert abs(total / 1e6 - printed) <= 0.615
 
@@ -124,7 +124,7 @@ def test_all_executions_give_the_same_outputs(settings: dict[str, object]) -> No
         assert (each.run() - reference).abs().max() <= 1e-5
 
 
-def test_what_is_removed_is_not_in_memory() -> None:
+def test_removed_values_are_not_in_memory() -> None:
     problem, masks, weights = pruned(model="gcn")
     ready = made(problem, masks, weights)
     assert ready["masked"].features.matrix.layout is torch.strided
@@ -184,7 +184,7 @@ def test_a_speed_up_needs_enough_passes_and_intervals_that_do_not_overlap(
     assert math.isclose(compared.times_faster, 4.0 / times[1])
 
 
-def test_the_peak_counts_what_is_alive_at_once() -> None:
+def test_peak_memory_counts_live_tensors() -> None:
     start = torch.ones(1000, 100)
 
     def three_alive() -> torch.Tensor:

@@ -42,7 +42,7 @@ def graph(edges: list[list[int]], nodes: int = 4, rows: int | None = None) -> Gr
 
 
 @given(st.lists(st.tuples(nodes, nodes), max_size=40))
-def test_simple_edges_are_the_set_of_unordered_pairs(rows: list[tuple[int, int]]) -> None:
+def test_simple_edges_are_unique_unordered_pairs(rows: list[tuple[int, int]]) -> None:
     edges, duplicates, loops = simple_edges(np.array(rows, dtype=np.int64).reshape(-1, 2).T, MAX_NODES)
     expected = sorted({(min(row), max(row)) for row in rows if row[0] != row[1]})
     assert [tuple(pair) for pair in edges.T.tolist()] == expected
@@ -69,13 +69,13 @@ def test_bad_edges_are_refused(edges: list[list[int]]) -> None:
         graph(edges)
 
 
-def test_features_must_have_a_row_for_every_node_and_entries_list_every_edge_each_way() -> None:
+def test_entries_list_every_edge_in_both_directions() -> None:
     with pytest.raises(ValueError, match="3 feature rows for 4 nodes"):
         graph([[0], [1]], rows=3)
     assert graph([[0, 1], [1, 3]]).entries().tolist() == [[0, 1, 1, 3], [1, 3, 0, 1]]
 
 
-def test_content_hash_is_about_content() -> None:
+def test_content_hash_depends_on_content_only() -> None:
     one = graph([[0, 1], [1, 3]])
     for same in (replace(one, name="other"), replace(one, edges=one.edges.astype(np.int32))):
         assert one.content_hash == same.content_hash
@@ -111,7 +111,7 @@ def same(one: Graph, other: Graph) -> bool:
 
 
 @given(seed=st.integers(0, 2**32 - 1), nodes=st.integers(1, 40), features=st.integers(1, 9), binary=st.booleans())
-def test_a_graph_survives_the_file(
+def test_a_graph_file_round_trips(
     tmp_path_factory: pytest.TempPathFactory, seed: int, nodes: int, features: int, binary: bool
 ) -> None:
     path = tmp_path_factory.mktemp("archive") / "graph.npz"
@@ -123,7 +123,7 @@ def test_a_graph_survives_the_file(
     assert (read.features != graph.features).nnz == 0
 
 
-def test_equal_graphs_give_equal_bytes_and_nothing_beside(tmp_path: Path) -> None:
+def test_equal_graphs_give_equal_bytes(tmp_path: Path) -> None:
     graph = replace(make(np.random.default_rng(0), 30, 5, binary=True), node_ids=tuple(map(str, range(30))))
     write_graph(tmp_path / "one.npz", graph)
     write_graph(tmp_path / "two.npz", read_graph(tmp_path / "one.npz"))
@@ -141,7 +141,7 @@ def test_equal_graphs_give_equal_bytes_and_nothing_beside(tmp_path: Path) -> Non
         (None, "No such file"),
     ],
 )
-def test_a_file_that_is_no_graph_is_one_sentence(
+def test_a_file_that_is_not_a_graph_is_one_sentence(
     tmp_path: Path, damage: Callable[[bytes], bytes] | None, why: str
 ) -> None:
     path = tmp_path / "graph.npz"
@@ -159,7 +159,7 @@ def pickled() -> bytes:
     return buffer.getvalue()
 
 
-def test_a_flipped_byte_is_noticed_or_changes_nothing(tmp_path: Path) -> None:
+def test_a_flipped_byte_is_detected_or_harmless(tmp_path: Path) -> None:
     path, graph = tmp_path / "graph.npz", make(np.random.default_rng(0), 30, 5, binary=True)
     write_graph(path, graph)
     whole = path.read_bytes()
@@ -184,7 +184,7 @@ def full_graph(small_graph: Graph) -> Graph:
     )
 
 
-def test_everything_comes_back_and_a_second_graph_takes_its_place(
+def test_a_cached_graph_round_trips_and_can_be_replaced(
     full_graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bare = replace(full_graph, labels=full_graph.labels[::-1].copy(), targets=None, edge_features=None, links=None)
@@ -214,14 +214,14 @@ def test_a_write_that_fails_leaves_nothing(full_graph: Graph, tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
 
 
-def test_features_of_another_graph_or_none_are_refused(full_graph: Graph, tmp_path: Path) -> None:
+def test_features_that_do_not_belong_are_refused(full_graph: Graph, tmp_path: Path) -> None:
     write_mapped(tmp_path / "graph", full_graph)
     np.save(tmp_path / "graph" / "features.npy", np.zeros((6, 5), np.float32))
     assert "features.npy has shape (6, 5)" in refused(lambda: read_mapped(tmp_path / "graph"))
     assert "cannot be read as a graph" in refused(lambda: read_mapped(tmp_path / "none"))
 
 
-def test_only_other_folders_of_the_same_place_go(full_graph: Graph, tmp_path: Path) -> None:
+def test_only_older_folders_of_the_same_data_are_removed(full_graph: Graph, tmp_path: Path) -> None:
     for name in ("set-1-here-a", "set-1-here-b", "set-1-there-a"):
         write_mapped(tmp_path / name, full_graph)
     remove_others(tmp_path / "set-1-here-b", "set-1-here-*")
@@ -240,7 +240,7 @@ with file_lock(Path(sys.argv[1]), "reading"):
 """
 
 
-def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
+def test_a_second_process_waits_with_a_message(tmp_path: Path) -> None:
     done = tmp_path / "done"
     with file_lock(tmp_path / "locks" / "lock", "reading"):
         other = subprocess.Popen(
@@ -257,7 +257,7 @@ def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
     assert other.communicate(timeout=1800)[0] == "True\n"
 
 
-def test_where_no_lock_can_be_made_the_work_is_done_and_an_error_inside_gives_it_back(
+def test_the_cache_works_without_locks_and_releases_on_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
@@ -267,7 +267,7 @@ def test_where_no_lock_can_be_made_the_work_is_done_and_an_error_inside_gives_it
     assert capsys.readouterr().err == ""
 
 
-def test_what_a_killed_process_left_goes_and_what_another_needs_stays(tmp_path: Path) -> None:
+def test_leftovers_of_killed_processes_are_removed(tmp_path: Path) -> None:
     for name in (".ogb-old", ".ogb-new", "mine-old"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").touch()

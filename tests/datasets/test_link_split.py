@@ -57,7 +57,7 @@ def test_cora_is_split_without_a_leak() -> None:
 
 
 @given(nodes=st.integers(20, 60), density=st.integers(5, 12), seed=st.integers(0, 99))
-def test_any_graph_with_edges_to_spare_is_split(nodes: int, density: int, seed: int) -> None:
+def test_any_graph_with_enough_edges_is_split(nodes: int, density: int, seed: int) -> None:
     graph = random_graph(nodes, nodes * density // 2, seed)
     split = split_links(graph, seed)
     known = codes(graph.edges)
@@ -67,7 +67,7 @@ def test_any_graph_with_edges_to_spare_is_split(nodes: int, density: int, seed: 
     assert np.array_equal(components(split.train, nodes), components(graph.edges, nodes))
 
 
-def test_a_split_is_the_seeds_and_is_computed_once() -> None:
+def test_a_split_depends_on_its_seed_and_is_cached() -> None:
     graph = load_graph("cora")
     again = split_links(replace(graph), 0)
     assert again is not split_links(graph, 0)
@@ -77,7 +77,7 @@ def test_a_split_is_the_seeds_and_is_computed_once() -> None:
     assert not np.array_equal(split_links(graph, 1).test, again.test)
 
 
-def test_the_training_graph_keeps_all_but_the_edges() -> None:
+def test_the_training_graph_keeps_everything_but_held_out_edges() -> None:
     graph = load_graph("cora")
     training = training_graph(graph, 0)
     assert training.num_edges == 4488
@@ -87,7 +87,7 @@ def test_the_training_graph_keeps_all_but_the_edges() -> None:
     assert training.content_hash != graph.content_hash
 
 
-def test_which_edges_may_go_does_not_depend_on_the_order_of_nodes() -> None:
+def test_held_out_edges_do_not_depend_on_node_order() -> None:
     """In a clique every edge is as likely to be outside the forest: an order's artefact would favour some nodes."""
     graph = random_graph(12, 2000, 0)
     assert graph.num_edges == 66
@@ -100,7 +100,7 @@ def test_which_edges_may_go_does_not_depend_on_the_order_of_nodes() -> None:
     assert abs(55 * counts - 500).max() < 5 * 9.2
 
 
-def test_non_edges_are_all_other_pairs_and_drawn_evenly() -> None:
+def test_non_edges_are_drawn_uniformly() -> None:
     graph = random_graph(9, 20, 1)
     others = NonEdges(graph.edges, 9)
     listed = others.pairs(np.arange(others.count))

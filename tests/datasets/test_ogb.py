@@ -63,7 +63,7 @@ def load(name: str) -> Graph:
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_sizes_edges_and_what_was_dropped(root: Path, name: str) -> None:
+def test_ogb_sizes_edges_and_dropped_entries(root: Path, name: str) -> None:
     """Sizes are counted before the first reading; the second reading is the first."""
     spec = DATASETS.get(name)
     assert spec.sizes == replace(SIZES[name], edges=ROWS[name])
@@ -79,7 +79,7 @@ def test_sizes_edges_and_what_was_dropped(root: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.usefixtures("ogb_root")
-def test_without_files_the_sizes_are_the_published_ones(name: str) -> None:
+def test_sizes_without_files_are_the_published_ones(name: str) -> None:
     spec = DATASETS.get(name)
     assert spec.counted is not None
     assert spec.counted() is None
@@ -87,7 +87,7 @@ def test_without_files_the_sizes_are_the_published_ones(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ogbn-arxiv", "ogbn-proteins"])
-def test_the_split_is_that_of_the_files(root: Path, name: str) -> None:
+def test_the_split_equals_the_files(root: Path, name: str) -> None:
     graph = load(name)
     kind = {"ogbn-arxiv": "time", "ogbn-proteins": "species"}[name]
     for part, nodes in zip(("train", "valid", "test"), vars(graph.split).values(), strict=True):
@@ -172,7 +172,7 @@ print(graph.content_hash)
 
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.usefixtures("root")
-def test_reading_asks_nobody_starts_no_thread_calls_no_host_and_prints_nothing(name: str) -> None:
+def test_reading_makes_no_request_and_prints_nothing(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ALONE, name], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
@@ -190,7 +190,7 @@ def test_reading_asks_nobody_starts_no_thread_calls_no_host_and_prints_nothing(n
 
 
 @pytest.mark.usefixtures("root")
-def test_the_next_process_takes_the_graph_without_torch() -> None:
+def test_cached_graphs_are_read_without_torch() -> None:
     expected = load("ogbn-arxiv").content_hash
     code = (
         "import sys; from glt.datasets import load_graph; print(load_graph('ogbn-arxiv').content_hash);"
@@ -203,7 +203,7 @@ def test_the_next_process_takes_the_graph_without_torch() -> None:
 Copy = Callable[[str], Path]
 
 
-def test_a_change_of_the_files_or_the_version_is_seen_and_the_earlier_graph_goes(
+def test_changed_files_or_version_replace_the_cached_graph(
     copied: Copy, ogb_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An earlier version may have read files that are refused now."""
@@ -230,7 +230,7 @@ def test_a_change_of_the_files_or_the_version_is_seen_and_the_earlier_graph_goes
 
 
 @pytest.mark.parametrize("file", ["graph.npz", "features.npy", "sizes.json"])
-def test_a_damaged_cache_is_made_again(copied: Copy, tmp_path: Path, file: str) -> None:
+def test_a_damaged_cache_is_rebuilt(copied: Copy, tmp_path: Path, file: str) -> None:
     copied("ogbn-arxiv")
     expected = load("ogbn-arxiv").content_hash
     (cached,) = (tmp_path / "cache" / "graphs").glob(f"*/{file}")
@@ -243,7 +243,7 @@ def test_a_damaged_cache_is_made_again(copied: Copy, tmp_path: Path, file: str) 
     assert load("ogbn-arxiv").content_hash == expected
 
 
-def test_published_counts_are_taken_for_the_published_edges(copied: Copy) -> None:
+def test_published_counts_apply_to_the_published_edges_only(copied: Copy) -> None:
     folder = copied("ogbn-arxiv")
     for name, count in (("num-node-list", 169_343), ("num-edge-list", 1_166_243)):
         write_lines(folder / f"raw/{name}.csv.gz", [str(count)])
@@ -252,9 +252,7 @@ def test_published_counts_are_taken_for_the_published_edges(copied: Copy) -> Non
     assert DATASETS.get("ogbn-arxiv").sizes.edges == 1_166_242
 
 
-def test_the_app_lets_another_process_read_and_fetches_nothing(
-    copied: Copy, ogb_root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_app_reads_data_in_a_subprocess(copied: Copy, ogb_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("read or fetched in this process")
 
@@ -333,7 +331,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_a_download_is_announced_and_leaves_the_data_set_alone(
+def test_a_download_is_announced(
     name: str,
     ogb_root: Path,
     samples: Path,
@@ -367,7 +365,7 @@ def test_a_download_is_announced_and_leaves_the_data_set_alone(
         (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:1006)"), "a secure connection to"),
     ],
 )
-def test_a_failed_connection_is_the_same_sentence_twice_and_leaves_nothing(
+def test_a_failed_connection_is_one_sentence_and_leaves_nothing(
     ogb_root: Path, monkeypatch: pytest.MonkeyPatch, error: OSError, why: str
 ) -> None:
     def fail(url: str, timeout: float) -> None:
@@ -386,7 +384,7 @@ def test_a_failed_connection_is_the_same_sentence_twice_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("kept", [set(), {"notes.txt"}])
-def test_what_a_failed_download_of_ogb_left_is_replaced_and_a_users_files_stay(
+def test_remains_of_a_failed_ogb_download_are_replaced(
     ogb_root: Path, samples: Path, serve: Callable[[bytes], list[str]], kept: set[str]
 ) -> None:
     (ogb_root / "ogbn_arxiv" / "raw").mkdir(parents=True)
@@ -398,7 +396,7 @@ def test_what_a_failed_download_of_ogb_left_is_replaced_and_a_users_files_stay(
 
 
 @pytest.mark.parametrize("what", ["cut short", "a page", "without a file"])
-def test_half_a_download_or_another_one_is_not_kept(
+def test_partial_or_wrong_downloads_are_discarded(
     what: str, ogb_root: Path, samples: Path, serve: Callable[[bytes], list[str]]
 ) -> None:
     whole = packed(samples, "ogbn-arxiv")
@@ -415,7 +413,7 @@ def test_half_a_download_or_another_one_is_not_kept(
     assert files_under(ogb_root) == set()
 
 
-def test_too_little_room_is_said_before_anything_is_written(
+def test_too_little_disk_space_is_reported_before_writing(
     ogb_root: Path, samples: Path, serve: Callable[[bytes], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = packed(samples, "ogbn-arxiv")

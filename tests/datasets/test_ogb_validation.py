@@ -34,7 +34,7 @@ def changed(path: Path, row: int, text: str | None) -> None:
 
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("file", ARXIV_FILES)
-def test_a_missing_file_is_named_and_nothing_is_fetched_or_removed(copied: Copy, file: str, linked: bool) -> None:
+def test_a_missing_file_is_named(copied: Copy, file: str, linked: bool) -> None:
     """A link to itself is missing too."""
     folder = copied("ogbn-arxiv")
     (folder / file).unlink()
@@ -97,7 +97,7 @@ BAD_TABLES = [
 
 
 @pytest.mark.parametrize(("name", "file", "row", "text", "told"), BAD_TABLES)
-def test_a_bad_table_is_named_with_what_is_wrong(
+def test_bad_tables_are_named_with_the_error(
     copied: Copy, name: str, file: str, row: int, text: str | None, told: str
 ) -> None:
     folder = copied(name)
@@ -135,7 +135,7 @@ def test_an_empty_part_of_the_split_is_refused(copied: Copy) -> None:
         assert refusal("ogbn-arxiv").startswith(f"{path} is empty: ")
 
 
-def test_whole_numbers_with_a_point_are_whole(copied: Copy) -> None:
+def test_whole_numbers_with_a_decimal_point_are_accepted(copied: Copy) -> None:
     folder = copied("ogbn-arxiv")
     expected = DATASETS.get("ogbn-arxiv").load().content_hash
     for path in (folder / "raw/edge.csv.gz", folder / "raw/node-label.csv.gz", folder / "split/time/test.csv.gz"):
@@ -156,7 +156,7 @@ def test_a_graph_of_self_loops_is_refused(copied: Copy, name: str) -> None:
 
 @pytest.mark.parametrize("make", ["a file", "a link to itself"])
 @pytest.mark.parametrize("place", ["", "raw", "split", "split/time"])
-def test_what_should_be_a_folder_is_named(copied: Copy, place: str, make: str) -> None:
+def test_a_file_in_place_of_a_folder_is_named(copied: Copy, place: str, make: str) -> None:
     path = copied("ogbn-arxiv") / place
     shutil.rmtree(path)
     if make == "a file":
@@ -166,7 +166,7 @@ def test_what_should_be_a_folder_is_named(copied: Copy, place: str, make: str) -
     assert refusal("ogbn-arxiv").startswith(f"{path} must be a folder of ogbn-arxiv, but it is a file or a broken link")
 
 
-def test_species_under_their_other_name_are_read_and_not_renamed(copied: Copy) -> None:
+def test_species_files_under_the_other_name_are_read(copied: Copy) -> None:
     folder = copied("ogbn-proteins")
     expected = DATASETS.get("ogbn-proteins").load().content_hash
     (folder / "raw/node_species.csv.gz").rename(folder / "raw/species.csv.gz")
@@ -207,7 +207,7 @@ BAD_PARTS = {
 
 
 @pytest.mark.parametrize("case", BAD_PARTS)
-def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
+def test_a_bad_link_split_file_is_named(copied: Copy, case: str) -> None:
     content, told = BAD_PARTS[case]
     path = copied("ogbl-collab") / "split/time/valid.pt"
     path.write_bytes(numbers(content))
@@ -216,7 +216,7 @@ def test_a_bad_part_of_the_links_is_named(copied: Copy, case: str) -> None:
     assert told in message
 
 
-def test_who_wrote_together_in_training_may_do_so_again(copied: Copy) -> None:
+def test_held_out_links_may_repeat_training_links(copied: Copy) -> None:
     """In the published set some do; only training edges of the graph are simple."""
     folder = copied("ogbl-collab") / "split/time"
     (folder / "train.pt").write_bytes(numbers({"edge": pairs((0, 1), (1, 2))}))
@@ -236,7 +236,7 @@ class Trap:
 
 
 @pytest.mark.parametrize("write", [torch.save, lambda content, path: path.write_bytes(pickle.dumps(content))])
-def test_a_part_that_would_run_something_is_not_run(
+def test_a_split_file_with_code_is_not_run(
     copied: Copy, tmp_path: Path, write: Callable[[object, Path], object]
 ) -> None:
     path = copied("ogbl-collab") / "split/time/train.pt"
@@ -245,7 +245,7 @@ def test_a_part_that_would_run_something_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_parts_that_an_older_numpy_wrote_are_read(copied: Copy) -> None:
+def test_split_files_of_older_numpy_are_read(copied: Copy) -> None:
     folder = copied("ogbl-collab")
     expected = DATASETS.get("ogbl-collab").load().content_hash
     for part in ("train", "valid", "test"):

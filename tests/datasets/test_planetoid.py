@@ -32,7 +32,7 @@ FOLDERS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed"}
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_it_equals_planetoid(test_data: Path, name: str) -> None:
+def test_graphs_equal_pyg_planetoid(test_data: Path, name: str) -> None:
     """Same bits in the same order, from which a run computes the same bits."""
     bundled = load_graph(name)
     original = read_planetoid(test_data / "planetoid", FOLDERS[name], name, bundled.class_names)
@@ -65,7 +65,7 @@ def rounds_on(graph: Graph, folder: Path) -> dict[str, bytes]:
     return found
 
 
-def test_former_hashes_are_those_of_the_same_graph_with_the_labels_of_then() -> None:
+def test_former_hashes_belong_to_the_same_graph() -> None:
     for spec in DATASETS:
         for former, now in spec.former_hashes.items():
             graph = load_graph(spec.name)
@@ -75,7 +75,7 @@ def test_former_hashes_are_those_of_the_same_graph_with_the_labels_of_then() -> 
             assert not graph.has_content(load_graph("cora").content_hash)
 
 
-def test_a_seed_that_recorded_a_former_hash_goes_on(tmp_path: Path) -> None:
+def test_a_seed_with_a_former_hash_resumes(tmp_path: Path) -> None:
     seed = Store(tmp_path).create(resolve({"dataset": "citeseer", "rounds": 1})).seed(0)
     now = load_graph("citeseer").content_hash
     seed.make()
@@ -88,7 +88,7 @@ def test_a_seed_that_recorded_a_former_hash_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [run.name for run in bundled_examples()])
-def test_every_example_opens_without_a_network(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bundled_graphs_open_offline(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLT_DATA", str(tmp_path))
     monkeypatch.setattr(socket, "socket", lambda *_, **__: pytest.fail("the network was asked"))
     load_graph.cache_clear()
@@ -98,14 +98,14 @@ def test_every_example_opens_without_a_network(name: str, tmp_path: Path, monkey
     assert seed.edge_mask(0).num_edges == graph.num_edges
 
 
-def test_they_are_small() -> None:
+def test_bundled_files_are_small() -> None:
     sizes = {path.name: path.stat().st_size for path in BUNDLED.glob("*.npz")}
     assert set(sizes) == {"cora.npz", "citeseer.npz", "pubmed.npz"}
     assert sizes["cora.npz"] < 100_000
     assert sum(sizes.values()) < 5_000_000
 
 
-def test_they_are_read_without_torch() -> None:
+def test_bundled_graphs_are_read_without_torch() -> None:
     code = f"""
 import sys
 from glt.datasets import load_graph
@@ -141,13 +141,13 @@ CLASS_SIZES = {
 
 
 @pytest.mark.parametrize("name", CLASS_SIZES)
-def test_class_names_follow_planetoids_numbers(name: str) -> None:
+def test_class_names_follow_planetoid_numbers(name: str) -> None:
     graph = load_graph(name)
     sizes = np.bincount(graph.labels[graph.labels >= 0])
     assert dict(zip(graph.class_names, sizes.tolist(), strict=True)) == CLASS_SIZES[name]
 
 
-def test_the_build_script_makes_what_is_bundled_from_the_published_tables(tmp_path: Path) -> None:
+def test_the_build_script_reproduces_bundled_files(tmp_path: Path) -> None:
     """Take the tables apart out of the bundled graph, shuffled, and let the script put them together."""
     graph = load_graph("cora")
     ids = np.array(graph.node_ids, dtype=np.int64)
@@ -204,7 +204,7 @@ def test_counts_facts_and_splits(name: str) -> None:
     assert len(graph.class_names) == graph.num_classes
 
 
-def test_citeseer_papers_in_no_table_have_no_words_no_class_and_no_part_but_edges() -> None:
+def test_citeseer_papers_in_no_table_have_only_edges() -> None:
     graph = DATASETS.get("citeseer").load()
     wordless = np.flatnonzero(np.diff(graph.features.indptr) == 0)
     assert wordless.size == 15
@@ -213,7 +213,7 @@ def test_citeseer_papers_in_no_table_have_no_words_no_class_and_no_part_but_edge
     assert not np.isin(wordless, np.concatenate([graph.split.train, graph.split.val, graph.split.test])).any()
 
 
-def test_a_graph_is_read_once_a_process_and_an_unknown_name_suggests_the_nearest() -> None:
+def test_graphs_are_cached_and_unknown_names_get_a_suggestion() -> None:
     assert load_graph("cora") is load_graph("cora")
     with pytest.raises(ConfigError, match="Unknown data set 'coar': did you mean 'cora'"):
         load_graph("coar")
@@ -236,7 +236,7 @@ def refusal(root: Path) -> str:
     return refused(lambda: read_planetoid(root, "Citeseer", "citeseer", ()))
 
 
-def test_a_tampered_file_is_refused_before_it_is_opened(raw: Path, tmp_path: Path) -> None:
+def test_tampered_files_are_refused_before_opening(raw: Path, tmp_path: Path) -> None:
     class Trap:
         def __reduce__(self) -> tuple[object, tuple[str]]:
             return (exec, (f"open({str(tmp_path / 'opened')!r}, 'w')",))
@@ -246,7 +246,7 @@ def test_a_tampered_file_is_refused_before_it_is_opened(raw: Path, tmp_path: Pat
     assert not (tmp_path / "opened").exists()
 
 
-def test_a_missing_file_is_one_sentence_that_says_where_it_is_from(raw: Path, tmp_path: Path) -> None:
+def test_a_missing_file_names_its_source(raw: Path, tmp_path: Path) -> None:
     (raw / "ind.citeseer.tx").unlink()
     told = refusal(tmp_path)
     assert f"{raw / 'ind.citeseer.tx'} is missing: download the raw files of Citeseer from https://" in told

@@ -60,13 +60,13 @@ def write_run(store: Store, config: RunConfig, seconds: float = 3.0, rounds: int
     return run
 
 
-def test_the_estimated_disk_space_is_what_a_run_takes(tmp_path: Path) -> None:
+def test_estimated_disk_space_equals_actual_size(tmp_path: Path) -> None:
     run = write_run(Store(tmp_path), SMALL)
     expected = Growth(SMALL).of_rounds(range(4))
     assert run.size_bytes() == pytest.approx(expected, rel=0.05)
 
 
-def test_only_missing_rounds_cost(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_only_missing_rounds_are_estimated(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("GLT_SLOTS", "2")
     store = Store(tmp_path)
     run = write_run(store, SMALL, rounds=1)
@@ -80,7 +80,7 @@ def test_only_missing_rounds_cost(tmp_path: Path, monkeypatch: Patch) -> None:
     assert run.seed(0).whole_rounds() == 2
 
 
-def test_the_pace_is_that_of_the_most_similar_run(tmp_path: Path) -> None:
+def test_pace_comes_from_the_most_similar_run(tmp_path: Path) -> None:
     store = Store(tmp_path)
     nothing = forecast(store, [SMALL], [0], [])
     assert (nothing.seconds, nothing.basis) == (None, "no run was timed yet")
@@ -100,7 +100,7 @@ def test_the_pace_is_that_of_the_most_similar_run(tmp_path: Path) -> None:
     assert [side_by_side(spans, 2) for spans in ([], [3, 1, 1], [1, 1, 3])] == [0, 3, 4]
 
 
-def test_the_cost_of_a_large_graph(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_estimated_cost_of_a_large_graph(tmp_path: Path, monkeypatch: Patch) -> None:
     store, config = Store(tmp_path), RunConfig(hidden=8, epochs=1, retrain_epochs=1)
     before = Growth(config).of_rounds([1]), needed_bytes(config)
     large = replace(DATASETS.get("cora"), counted=lambda: Sizes(169_343, 1_157_799, 128, 40))
@@ -170,7 +170,7 @@ def available(monkeypatch: Patch) -> Available:
     return available
 
 
-def test_the_estimate_is_near_what_was_measured() -> None:
+def test_memory_estimate_is_near_recorded_peaks() -> None:
     names = ("dataset", "model", "hidden", "task", "layers")
     for run, measured in MEASURED.items():
         needed = needed_bytes(resolve(dict(zip(names, run, strict=True)))) / MB
@@ -182,7 +182,7 @@ def test_the_estimate_is_near_what_was_measured() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
 @pytest.mark.parametrize(("model", "hidden"), [("gcn", 512), ("gat", 128)])
-def test_the_estimate_is_near_what_a_search_takes_here(model: str, hidden: int) -> None:
+def test_memory_estimate_is_near_the_peak_of_a_real_search(model: str, hidden: int) -> None:
     command = [sys.executable, "-c", SEARCH, model, str(hidden)]
     taken = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     needed = needed_bytes(resolve({"model": model, "hidden": hidden}))
@@ -199,7 +199,7 @@ def test_a_worker_that_does_not_fit_is_refused(store: Store, config: RunConfig, 
 
 
 @pytest.mark.usefixtures("fake_engine")
-def test_fewer_workers_may_fit(
+def test_fewer_workers_can_fit_into_memory(
     store: Store, config: RunConfig, available: Available, wait: Wait, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("GLT_SLOTS", "4")
@@ -214,7 +214,7 @@ def test_fewer_workers_may_fit(
 
 
 @pytest.mark.usefixtures("fake_engine")
-def test_done_and_waiting_seeds_need_no_memory(
+def test_done_and_waiting_seeds_count_no_memory(
     store: Store, config: RunConfig, available: Available, wait: Wait, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("GLT_SLOTS", "1")
@@ -246,7 +246,7 @@ def test_a_worker_checks_its_device(store: Store, config: RunConfig, available: 
     check_memory(store, [config], [0], "cuda")
 
 
-def test_the_forecast_tells_what_runs_side_by_side(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_forecast_states_how_many_workers_run_in_parallel(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("GLT_SLOTS", "2")
     configs = [resolve({"hidden": hidden}) for hidden in (16, 512)]
     cost = forecast(Store(tmp_path), configs, [0, 1], [])
@@ -263,14 +263,14 @@ def group(folder: Path, names: tuple[str, str, str], limit: str) -> Path:
 
 
 @pytest.mark.parametrize("names", memory.FILES, ids=["version 2", "version 1"])
-def test_the_bytes_left_in_a_control_group(tmp_path: Path, names: tuple[str, str, str]) -> None:
+def test_free_memory_of_a_control_group(tmp_path: Path, names: tuple[str, str, str]) -> None:
     assert memory.left_in_group(group(tmp_path / "one", names, "1000")) == 500
     assert memory.left_in_group(group(tmp_path / "full", names, "400")) == 0
     assert memory.left_in_group(group(tmp_path / "free", names, "max")) is None
     assert memory.left_in_group(tmp_path / "none") is None
 
 
-def test_the_tightest_group_around_this_process_counts(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_the_tightest_control_group_limits_memory(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(memory, "CONTROL_GROUPS", tmp_path / "groups")
     monkeypatch.setattr(memory, "MEMBERSHIP", tmp_path / "cgroup")
     (tmp_path / "cgroup").write_text("0::/outer/inner\n")

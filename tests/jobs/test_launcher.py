@@ -44,7 +44,7 @@ def kill(run: Run, seed: int) -> None:
         pass
 
 
-def test_seeds_are_computed_side_by_side(store: Store, config: RunConfig, wait: Wait) -> None:
+def test_seeds_are_computed_in_parallel(store: Store, config: RunConfig, wait: Wait) -> None:
     run = start(store, config, [0, 1], threads=1).run
     assert {run.seed(seed).status().state for seed in (0, 1)} <= {"queued", "running", "done"}
     wait(run, "done")
@@ -104,7 +104,9 @@ def test_a_second_worker_on_a_seed_is_refused(
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_resumed_to_the_same_bytes(store: Store, tmp_path: Path, wait: Wait, fake_engine: Patch, end: str) -> None:
+def test_a_resumed_seed_has_the_same_bytes(
+    store: Store, tmp_path: Path, wait: Wait, fake_engine: Patch, end: str
+) -> None:
     config = RunConfig(rounds=12, epochs=1, retrain_epochs=4)
     reference = start(Store(tmp_path / "reference"), config, [0]).run
     # Each worker stops in the middle of its fourth round, and is stopped or killed there or before.
@@ -182,7 +184,7 @@ def test_other_threads_and_other_data_are_refused(store: Store, config: RunConfi
         start(store, config, [0])
 
 
-def test_cuda_without_a_device(store: Store, config: RunConfig, wait: Wait, monkeypatch: Patch) -> None:
+def test_cuda_without_a_device_is_refused(store: Store, config: RunConfig, wait: Wait, monkeypatch: Patch) -> None:
     for begin_all in (start, lambda store, config, seeds, device: start_all(store, [config], seeds, device=device)):
         with pytest.raises(JobError, match="--device cpu"):
             begin_all(store, config, [0], device="cuda")
@@ -217,7 +219,7 @@ def last_round(seed_run: SeedRun, draw_seed: Draw) -> None:
 
 @pytest.mark.usefixtures("no_worker")
 @pytest.mark.parametrize("call", ["start", "resume", "begin"])
-def test_finished_before_its_lock_was_free(
+def test_a_seed_that_finished_while_waiting_for_its_lock_is_not_started(
     store: Store, drawn: Run, draw_seed: Draw, monkeypatch: Patch, call: str
 ) -> None:
     seed_run = drawn.seed(0)
@@ -241,7 +243,7 @@ def test_finished_before_its_lock_was_free(
 
 @pytest.mark.usefixtures("no_worker")
 @pytest.mark.parametrize("finished", [True, False])
-def test_an_ending_worker_is_waited_for(
+def test_a_start_waits_for_a_worker_that_is_ending(
     store: Store, drawn: Run, draw_seed: Draw, monkeypatch: Patch, finished: bool
 ) -> None:
     seed_run, looks = drawn.seed(0), iter(range(100))
@@ -264,7 +266,7 @@ def test_an_ending_worker_is_waited_for(
 
 
 @pytest.mark.usefixtures("no_worker")
-def test_a_holder_that_does_not_work_is_named(store: Store, drawn: Run, monkeypatch: Patch) -> None:
+def test_a_lock_holder_without_a_worker_is_named(store: Store, drawn: Run, monkeypatch: Patch) -> None:
     monkeypatch.setattr(launcher, "PATIENCE", 0.0)
     theirs = take_lock(drawn.seed(0).lock_path)
     sentence = f"seed-0 is in use by process {os.getpid()} on"
@@ -289,7 +291,7 @@ def test_seeds_are_locked_in_order(store: Store, config: RunConfig, monkeypatch:
     assert taken == ["seed-0", "seed-1", "seed-2"]
 
 
-def test_workers_of_others_are_not_stopped(
+def test_workers_of_other_launchers_are_not_stopped(
     store: Store, long_config: RunConfig, fake_engine: Patch, wait: Wait
 ) -> None:
     ours = start(store, long_config, [0])
@@ -300,7 +302,7 @@ def test_workers_of_others_are_not_stopped(
     assert ours.run.seed(0).status().pid == theirs.workers[0].status.pid
 
 
-def test_a_status_of_others_is_not_overwritten(store: Store, drawn: Run) -> None:
+def test_a_status_of_another_worker_is_not_overwritten(store: Store, drawn: Run) -> None:
     ended = Status(state="queued", seed=0, pid=1, process_started=1.0)
     drawn.seed(0).write_status(Status(state="running", seed=0, pid=os.getpid(), process_started=1.0))
     assert drawn.seed(0).status().state == "lost"

@@ -30,7 +30,7 @@ def never() -> bool:
     return False
 
 
-def test_the_earlier_ticket_goes_first_and_no_slot_is_given_twice(tmp_path: Path) -> None:
+def test_the_queue_is_first_come_first_served_and_slots_are_exclusive(tmp_path: Path) -> None:
     (first, lock), (second, _) = join_line(tmp_path, 1.0), join_line(tmp_path, 2.0)
     asked = iter([False, False, True])
     assert wait_for_slot(tmp_path, second, 5, lambda: next(asked)) is None
@@ -46,7 +46,7 @@ def test_the_earlier_ticket_goes_first_and_no_slot_is_given_twice(tmp_path: Path
     assert not list(tmp_path.glob("*.ticket"))
 
 
-def test_places_in_the_line_count_waiting_workers_only(tmp_path: Path) -> None:
+def test_queue_positions_count_waiting_workers_only(tmp_path: Path) -> None:
     locks = [join_line(tmp_path, moment)[1] for moment in (1.0, 2.5, 3.0)]
     assert [place_in_line(tmp_path, moment) for moment in (1.0, 2.5, 3.0, 4.0)] == [1, 2, 3, None]
     os.close(locks[0])
@@ -92,7 +92,7 @@ def test_a_waiting_worker_can_be_stopped(store: Store, long_config: RunConfig, w
 
 
 @pytest.mark.usefixtures("slow_engine")
-def test_killed_workers_leave_the_line(
+def test_killed_workers_leave_the_queue(
     store: Store, long_config: RunConfig, config: RunConfig, wait: Wait, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("GLT_SLOTS", "1")
@@ -127,7 +127,7 @@ def begun(store: Store, gate: Path) -> Run:
     return start(store, resolve({"rounds": 20, "epochs": 1, "retrain_epochs": 3}), [0]).run
 
 
-def test_a_run_waits_for_the_run_it_needs(store: Store, begun: Run, wait: Wait, gate: Path) -> None:
+def test_a_run_waits_for_its_dependency(store: Store, begun: Run, wait: Wait, gate: Path) -> None:
     with pytest.raises(ConfigError, match="masks need equal settings"):
         check_needs(store, ticket_of(begun).model_copy(update={"hidden": 8}), [0])
     ticket = start(store, ticket_of(begun), [0]).run
@@ -141,7 +141,7 @@ def test_a_run_waits_for_the_run_it_needs(store: Store, begun: Run, wait: Wait, 
     assert awaited(store, ticket.config, 0) is None
 
 
-def test_waiting_runs_do_not_block_later_ones(store: Store, fake_engine: Patch, wait: Wait) -> None:
+def test_runs_waiting_for_dependencies_do_not_block_later_ones(store: Store, fake_engine: Patch, wait: Wait) -> None:
     fake_engine.setenv("GLT_SLOTS", "2")
     fake_engine.setenv("FAKE_EPOCH", "0.2")
     source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0]).run
@@ -153,7 +153,7 @@ def test_waiting_runs_do_not_block_later_ones(store: Store, fake_engine: Patch, 
     assert (awaited(store, config, 0), ticket.seed(0).status().state) == (source.name, "queued")
 
 
-def test_a_needed_run_that_is_stopped_is_an_error(store: Store, fake_engine: Patch, wait: Wait) -> None:
+def test_a_stopped_dependency_is_an_error(store: Store, fake_engine: Patch, wait: Wait) -> None:
     fake_engine.setenv("FAKE_EPOCH", "0.2")
     source = start(store, resolve({"rounds": 400, "epochs": 1, "retrain_epochs": 3}), [0]).run
     config = ticket_of(source).model_copy(update={"rounds": 400})
@@ -165,7 +165,7 @@ def test_a_needed_run_that_is_stopped_is_an_error(store: Store, fake_engine: Pat
     assert f"Seed 0 of {source.name} has " in (ticket.seed(0).status().error or "")
 
 
-def test_a_start_from_a_pre_training_waits_for_it(store: Store) -> None:
+def test_a_run_waits_for_its_pretraining(store: Store) -> None:
     first = resolve_pretraining({"hidden": 16})
     pretraining = store.create_pretraining(first)
     config = resolve({"hidden": 16, "pretraining": pretraining.name})
@@ -229,7 +229,7 @@ def test_missing_and_repeated_devices_are_refused(
             read_device(name)
 
 
-def test_the_next_worker_gets_the_device_with_the_least_load(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_worker_gets_the_device_with_the_least_load(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("GLT_SLOTS", "2")
     dealer = Dealer(TWO, tmp_path)
     assert [dealer.next() for _ in range(5)] == ["cuda:0", "cuda:1", "cuda:0", "cuda:1", "cuda:0"]
@@ -241,7 +241,7 @@ def test_the_next_worker_gets_the_device_with_the_least_load(tmp_path: Path, mon
     assert (places(TWO), places(None), places(("cpu", "cuda"))) == (2, 2, 3)
 
 
-def test_waiting_and_working_workers_count_as_load(tmp_path: Path) -> None:
+def test_waiting_and_running_workers_count_as_load(tmp_path: Path) -> None:
     # A device without a number is the first.
     assert line_of(tmp_path, "cuda") == line_of(tmp_path, "cuda:0") != line_of(tmp_path, "cuda:1")
     assert line_of(tmp_path, "cpu") == tmp_path
@@ -261,7 +261,9 @@ def test_seeds_are_spread_and_recorded_with_their_device(store: Store, config: R
     assert sorted(str(device_of(run, seed)) for seed in range(4)) == ["cuda:0", "cuda:0", "cuda:1", "cuda:1"]
 
 
-def test_a_device_computes_one_at_a_time(store: Store, long_config: RunConfig, two_devices: Patch, wait: Wait) -> None:
+def test_a_cuda_device_runs_one_worker_at_a_time(
+    store: Store, long_config: RunConfig, two_devices: Patch, wait: Wait
+) -> None:
     two_devices.setenv("FAKE_EPOCH", "0.05")
     two_devices.setenv("GLT_SLOTS", "8")
     run = start(store, long_config, [0, 1, 2], device=TWO).run
@@ -283,7 +285,7 @@ def test_a_sweep_is_spread_over_devices(store: Store, long_config: RunConfig, tw
     assert [device_of(each.run, 0) for each in started] == list(TWO)
 
 
-def test_a_resume_keeps_the_kind_of_device(store: Store, config: RunConfig, two_devices: Patch, wait: Wait) -> None:
+def test_a_resume_keeps_the_device_type(store: Store, config: RunConfig, two_devices: Patch, wait: Wait) -> None:
     wait(start(store, config, [0], device=("cuda:0",)).run, "done")
     longer = store.create(config.model_copy(update={"rounds": 3}))
     with pytest.raises(JobError, match="began with device = cuda and must continue"):

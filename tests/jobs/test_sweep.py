@@ -112,7 +112,9 @@ def workers_of(started: list[Started[Run]]) -> list[Worker]:
     return [worker for each in started for worker in each.workers]
 
 
-def test_stopping_leaves_workers_of_others(store: Store, slow_engine: Patch, wait: Callable[..., None]) -> None:
+def test_stopping_a_sweep_leaves_other_workers_running(
+    store: Store, slow_engine: Patch, wait: Callable[..., None]
+) -> None:
     first, second = configs(rounds=400)
     run = start(store, first, [0]).run
     wait(run, "running", rounds=1)
@@ -123,7 +125,7 @@ def test_stopping_leaves_workers_of_others(store: Store, slow_engine: Patch, wai
     assert started[1].run.seed(0).status().state == "stopped"
 
 
-def test_if_one_worker_cannot_start_none_does(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
+def test_a_sweep_starts_all_workers_or_none(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
     first, second = configs(rounds=400)
     theirs, spawn = start(store, first, [1]).run, launcher.spawn
 
@@ -140,7 +142,7 @@ def test_if_one_worker_cannot_start_none_does(store: Store, slow_engine: Patch, 
     assert [store.create(second).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
 
 
-def test_two_starts_at_the_same_moment(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
+def test_concurrent_starts_of_one_sweep(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
     first, second = configs(rounds=400)
     take, theirs = launcher.take_lock, store.create(second)
 

@@ -51,7 +51,7 @@ sys.exit(f"imported {heavy}" if heavy else 0)
 
 @pytest.mark.usefixtures("slow_engine")
 @pytest.mark.parametrize("tie", ["tied", "free"])
-def test_killing_the_starter(store: Store, long_config: RunConfig, wait: Wait, tie: str) -> None:
+def test_workers_stop_when_the_launcher_is_killed(store: Store, long_config: RunConfig, wait: Wait, tie: str) -> None:
     command = [sys.executable, "-c", STARTER, str(store.root), long_config.model_dump_json(), tie]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
         assert starter.stdout is not None
@@ -82,12 +82,12 @@ def test_a_signal_stops_a_worker(store: Store, long_config: RunConfig, wait: Wai
     assert run.seed(4).status().state == "stopped"
 
 
-def test_waiting_workers_and_the_command_line_import_nothing_heavy() -> None:
+def test_waiting_workers_and_the_command_line_do_not_import_torch() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([sys.executable, "-c", IMPORTS], check=True, env=environment)
 
 
-def test_a_folder_moved_while_its_worker_waits(
+def test_a_worker_whose_folder_moves_while_it_waits_ends(
     tmp_path: Path, monkeypatch: Patch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([str(tmp_path), "nothing", "0"]) == worker.FAILED
@@ -120,7 +120,7 @@ def seed_run(store: Store, config: RunConfig) -> SeedRun:
     return seed_run
 
 
-def test_other_versions_and_threads_are_added_once(seed_run: SeedRun, monkeypatch: Patch) -> None:
+def test_changed_versions_and_threads_are_recorded_once(seed_run: SeedRun, monkeypatch: Patch) -> None:
     before = seed_run.environment()
     assert before["results_version"] == RESULTS_VERSION
     assert before["sources"] == sources_digest(environment.SOURCES)
@@ -140,7 +140,7 @@ def test_other_versions_and_threads_are_added_once(seed_run: SeedRun, monkeypatc
     assert seed_run.environment()["resumed_with"] == [fewer, {"torch": "99"}]
 
 
-def test_a_resume_by_other_code_is_added_once(seed_run: SeedRun, monkeypatch: Patch) -> None:
+def test_a_resume_by_changed_code_is_recorded_once(seed_run: SeedRun, monkeypatch: Patch) -> None:
     before = seed_run.environment()
     other = {"results_version": 99, "sources": "b" * 64, "revision": "c" * 40, "modified": True}
     monkeypatch.setattr(environment, "computing_code", lambda: other)
@@ -164,7 +164,7 @@ def checkout(tmp_path: Path) -> Path:
     return package
 
 
-def test_edited_sources_are_recorded(checkout: Path, tmp_path: Path) -> None:
+def test_uncommitted_sources_are_recorded(checkout: Path, tmp_path: Path) -> None:
     clean, digest = git_state(checkout), sources_digest(checkout)
     assert clean["modified"] is False
     assert len(clean["revision"]) == 40
@@ -206,7 +206,7 @@ def stopped_in_round_1(store: Store, wait: Wait) -> Run:
     pytest.fail("round 1 was always over before the run was stopped")
 
 
-def test_stopped_in_mid_round_loses_nothing(store: Store, tmp_path: Path, wait: Wait) -> None:
+def test_a_worker_stopped_in_mid_round_resumes_to_the_same_bytes(store: Store, tmp_path: Path, wait: Wait) -> None:
     run = stopped_in_round_1(store, wait)
     reference = start(Store(tmp_path / "reference"), run.config, [0]).run
     epochs = [event for event in run.seed(0).events()[0] if event.round == 1]

@@ -48,7 +48,7 @@ READERS: dict[str, Callable[[Run], object]] = {
 
 @pytest.mark.parametrize("method", ["ugs", "random", "admm"])
 @pytest.mark.parametrize("degree", ["source", "target", "both"])
-def test_every_round_passes(compute: Compute, method: str, degree: str) -> None:
+def test_audit_passes_for_every_round(compute: Compute, method: str, degree: str) -> None:
     run = compute(method=method, degree=degree, rounds=1)
     for k in range(2):
         report = audit(run, k)
@@ -56,7 +56,7 @@ def test_every_round_passes(compute: Compute, method: str, degree: str) -> None:
         assert report.test == pytest.approx(report.recorded_test, abs=0.002)
 
 
-def test_an_edge_or_weight_that_still_acts_is_caught(compute: Compute) -> None:
+def test_audit_fails_if_a_removed_edge_or_weight_still_acts(compute: Compute) -> None:
     """Compare masks with others: the audit's difference must show it."""
     run = compute(rounds=1)
     problem = Problem(run.config, load_graph("cora"))
@@ -69,20 +69,20 @@ def test_an_edge_or_weight_that_still_acts_is_caught(compute: Compute) -> None:
         assert (kept - deleted_logits(problem, other, weights)).abs().max() > 1e-5
 
 
-def test_a_round_that_is_not_there(compute: Compute) -> None:
+def test_auditing_a_missing_round_is_refused(compute: Compute) -> None:
     with pytest.raises(StoreError, match="Round 7 is not in"):
         audit(compute(rounds=1), 7)
 
 
 @pytest.mark.parametrize("model", ["gin", "gat"])
 @pytest.mark.parametrize("preset", ["paper", "official"])
-def test_other_networks_pass_too(compute: Compute, model: str, preset: str) -> None:
+def test_audit_passes_for_every_network(compute: Compute, model: str, preset: str) -> None:
     options = dict(resolve({"model": model, "hidden": 8}, preset).options)
     run = compute(**{**options, "model": model, "hidden": 8, "rounds": 1, "epochs": 2, "retrain_epochs": 2})
     assert audit(run, 1).passed
 
 
-def test_edges_that_stay_in_the_softmax_fail_the_audit_which_says_why(compute: Compute) -> None:
+def test_audit_names_removed_edges_kept_in_the_softmax(compute: Compute) -> None:
     run = compute(model="gat", gat_mask="logit", hidden=8, rounds=1, epochs=2, retrain_epochs=2, p_graph=0.5)
     report = audit(run, 1)
     assert not report.passed
@@ -101,7 +101,7 @@ def record(seed_run: SeedRun, content: str) -> None:
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_another_graph_of_the_name_is_refused_in_one_sentence(run: Run, reader: str) -> None:
+def test_a_different_graph_of_the_same_name_is_refused(run: Run, reader: str) -> None:
     record(run.seed(0), ANOTHER)
     with pytest.raises(DataError) as refusal:
         READERS[reader](run)
@@ -112,7 +112,7 @@ def test_another_graph_of_the_name_is_refused_in_one_sentence(run: Run, reader: 
 
 
 @pytest.mark.parametrize("words", ["audit", "cost", "latency", "export --format graphml --out x", "betweenness"])
-def test_commands_refuse_it(run: Run, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_refuse_a_different_graph(run: Run, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     record(run.seed(0), ANOTHER)
     verb, *options = words.split()
     main = analysis_main if verb == "betweenness" else glt_main
@@ -120,7 +120,7 @@ def test_commands_refuse_it(run: Run, words: str, capsys: pytest.CaptureFixture[
     assert "differs from the one that seed 0" in capsys.readouterr().err
 
 
-def test_the_same_graph_is_given_also_where_nothing_is_recorded(run: Run, draw_seed: Callable[..., None]) -> None:
+def test_the_graph_is_accepted_without_a_recorded_hash(run: Run, draw_seed: Callable[..., None]) -> None:
     assert run.seed(0).data_hash() is None
     assert graph_of(run.seed(0)) is load_graph("cora")
     run.seed(0).path.joinpath("environment.json").write_text("{", encoding="utf-8")
@@ -133,13 +133,13 @@ def test_the_same_graph_is_given_also_where_nothing_is_recorded(run: Run, draw_s
         shared_graph([run], "This")
 
 
-def test_examples_were_computed_on_the_bundled_graph() -> None:
+def test_examples_record_the_hash_of_the_bundled_graph() -> None:
     found = [run.seed(seed) for run in bundled_examples() if run.config.dataset == "cora" for seed in run.seeds()]
     assert len(found) > 10
     assert {seed.data_hash() for seed in found} == {load_graph("cora").content_hash}
 
 
-def test_no_page_or_command_puts_masks_on_a_graph_unlooked_at() -> None:
+def test_every_page_and_command_checks_the_graph_before_masks() -> None:
     """`message_graph` knows no seed: outside the engine, only a graph that is compared by itself comes from it."""
     root = Path(__file__).parents[2]
     users = {
@@ -182,7 +182,7 @@ def sound(store: Store) -> SeedRun:
     return searched(store, **SOUND)
 
 
-def test_a_search_that_collapses_is_noted_with_its_epochs(collapsed: SeedRun) -> None:
+def test_a_collapsed_search_is_noted_with_its_epochs(collapsed: SeedRun) -> None:
     dense, *rounds = diagnoses(collapsed, collapsed.rounds())
     assert dense.at_chance_from == {}
     assert dense.masks_read is None
@@ -200,7 +200,7 @@ def test_a_search_that_collapses_is_noted_with_its_epochs(collapsed: SeedRun) ->
     assert "masks were read after that, at epoch 30" in lines[0]
 
 
-def test_where_nothing_collapses_nothing_is_said(sound: SeedRun) -> None:
+def test_a_search_without_collapse_has_no_note(sound: SeedRun) -> None:
     found = diagnoses(sound, sound.rounds())
     assert [each.words() for each in found] == [[]] * 3
     assert [each.at_chance_from for each in found] == [{}] * 3
@@ -210,7 +210,7 @@ def test_where_nothing_collapses_nothing_is_said(sound: SeedRun) -> None:
 
 
 @pytest.mark.parametrize("name", ["collapsed", "sound"])
-def test_what_is_derived_is_what_is_noted(name: str, request: pytest.FixtureRequest) -> None:
+def test_derived_notes_equal_recorded_notes(name: str, request: pytest.FixtureRequest) -> None:
     """But for the values of masks, which no store holds."""
     seed_run: SeedRun = request.getfixturevalue(name)
     noted = diagnoses(seed_run, seed_run.rounds())
@@ -228,21 +228,21 @@ def without_notes(seed_run: SeedRun) -> list[Any]:
     return [record.model_copy(update={"notes": {}}) for record in seed_run.rounds()]
 
 
-def test_older_rounds_are_derived(collapsed: SeedRun) -> None:
+def test_notes_of_older_rounds_are_derived(collapsed: SeedRun) -> None:
     records = without_notes(collapsed)
     found = diagnoses(collapsed, records)
     assert found == derive(collapsed, load_graph("cora"), [0, 1, 2])
     assert diagnosis_of(collapsed, records[2]) == found[2]
 
 
-def test_without_the_data_set_what_is_not_noted_stays_open(collapsed: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_notes_stay_open_without_the_data_set(collapsed: SeedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(DATASETS.get("cora")), "is_at_hand", lambda self: False)
     assert diagnoses(collapsed, without_notes(collapsed)) == [Diagnosis()] * 3
     assert diagnoses(collapsed, collapsed.rounds())[1].is_read_late
     assert "unknown" in cuts_line(collapsed.config, [None] * 3)
 
 
-def test_damaged_epochs_leave_only_validation_open(tmp_path: Path) -> None:
+def test_damaged_epochs_leave_only_the_validation_note_open(tmp_path: Path) -> None:
     seed_run = searched(Store(tmp_path), **{**SOUND, "epochs": 3, "retrain_epochs": 3, "rounds": 1})
     records = without_notes(seed_run)
     (seed_run.path / EVENTS).write_bytes(b"no epoch\n")
@@ -252,7 +252,7 @@ def test_damaged_epochs_leave_only_validation_open(tmp_path: Path) -> None:
     assert first.cuts_without_gradient == 0.0
 
 
-def test_a_round_is_written_where_its_epochs_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_is_written_when_its_epochs_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def damaged(self: EventFile, round: int, offset: int = 0) -> tuple[Epochs, int]:
         raise StoreError("events.jsonl is damaged in line 3.")
 
@@ -264,7 +264,7 @@ def test_a_round_is_written_where_its_epochs_cannot_be_read(tmp_path: Path, monk
     assert first.cuts_without_gradient == 0.0
 
 
-def test_show_says_it(store: Store, collapsed: SeedRun, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_the_diagnosis(store: Store, collapsed: SeedRun, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(collapsed.path.parent)
     assert main(["show", path, "--json"]) == 0
     (seed,) = json.loads(capsys.readouterr().out)["seeds"]
@@ -282,7 +282,7 @@ def test_show_says_it(store: Store, collapsed: SeedRun, capsys: pytest.CaptureFi
     assert "masks were at or below zero when they were read" in shown
 
 
-def test_the_bundled_run_says_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bundled_run_has_a_diagnosis(capsys: pytest.CaptureFixture[str]) -> None:
     run = Path(__file__).parents[2] / "examples" / "runs" / "cora-node-gcn-ugs-df8e8f72"
     assert main(["show", str(run), "--json"]) == 0
     rounds = json.loads(capsys.readouterr().out)["seeds"][0]["rounds"]
@@ -296,7 +296,7 @@ def test_the_bundled_run_says_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert "by epoch 131 to 171; masks were read before that" in shown
 
 
-def test_the_words() -> None:
+def test_the_diagnosis_sentences() -> None:
     late = Diagnosis(
         at_chance_from={"search": 125, "retrain": 0},
         masks_read=199,

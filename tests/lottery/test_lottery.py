@@ -71,7 +71,7 @@ def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> 
 
 
 @pytest.mark.parametrize("objective", ["gic", "bce", "hadamard"])
-def test_admm_covers_all_training_edges_where_links_are_predicted(compute: Compute, objective: str) -> None:
+def test_admm_prunes_all_training_edges_in_link_prediction(compute: Compute, objective: str) -> None:
     """Edges held out are held out once: the small network sees the same training graph as the run's own."""
     settings = {"task": "link", "link_objective": objective, "gic_iterations": 1}
     run = compute(**ADMM, rounds=1, **settings)
@@ -80,7 +80,7 @@ def test_admm_covers_all_training_edges_where_links_are_predicted(compute: Compu
 
 
 @pytest.mark.parametrize("competes", [False, True])
-def test_admm_notes_how_far_its_graph_is_from_the_start(compute: Compute, competes: bool) -> None:
+def test_admm_notes_edges_changed_by_the_solver(compute: Compute, competes: bool) -> None:
     run = compute(**ADMM, rounds=1, admm_start_competes=competes)
     dense, pruned = run.rounds()
     assert set(dense.notes) == {"validation_chance"}
@@ -142,9 +142,7 @@ STOPS = [
 
 
 @pytest.mark.parametrize(("settings", "stop_after"), STOPS, ids=str)
-def test_stopping_anywhere_and_resuming_gives_the_same_bytes(
-    compute: Compute, settings: dict[str, Any], stop_after: int
-) -> None:
+def test_stopped_and_resumed_gives_the_same_bytes(compute: Compute, settings: dict[str, Any], stop_after: int) -> None:
     whole = compute(store="whole", **settings)
     with pytest.raises(Stopped):
         compute(store="cut", observer=Watcher(stop_after), **settings)
@@ -177,9 +175,7 @@ def test_pruned_weights_are_exactly_zero_in_the_store(compute: Compute) -> None:
         assert not run.weights(2)[name][~keep].any()
 
 
-def test_a_method_that_breaks_its_promise_of_nesting_is_caught(
-    compute: Compute, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_masks_that_do_not_nest_as_declared_are_an_error(compute: Compute, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(METHODS.get("admm")), "nested", True)
     monkeypatch.setattr("glt.methods.admm.ADMM.next_masks", lambda self, context: widened(context))
     with pytest.raises(ValueError, match="declares nested masks"):
@@ -195,7 +191,7 @@ def widened(context):  # noqa: ANN001, ANN201
     return Proposal(context.problem.full_masks())
 
 
-def test_a_search_in_one_run_has_the_counts_of_algorithm_2_and_starts_from_everything(compute: Compute) -> None:
+def test_the_one_run_schedule_has_the_counts_of_algorithm_2(compute: Compute) -> None:
     run, other = compute(schedule="one_run"), compute(rounds=1)
     masks = [run.masks(k) for k in range(3)]
     assert [m.edges.kept for m in masks] == [remaining_after(0.05, 2 * CORA_EDGES, k) for k in range(3)]
@@ -206,7 +202,7 @@ def test_a_search_in_one_run_has_the_counts_of_algorithm_2_and_starts_from_every
     assert audit(run, 2).passed
 
 
-def test_nesting_is_promised_by_the_iterative_schedule_alone() -> None:
+def test_only_the_iterative_schedule_declares_nested_masks() -> None:
     ugs = METHODS.get("ugs")
     assert ugs.nests(RunConfig())
     assert ugs.nests(resolve({}))
@@ -215,7 +211,7 @@ def test_nesting_is_promised_by_the_iterative_schedule_alone() -> None:
     assert not METHODS.get("admm").nests(RunConfig())
 
 
-def test_the_usual_schedule_leaves_names_of_runs_as_they_were() -> None:
+def test_the_default_schedule_is_not_part_of_the_run_name() -> None:
     """The name is that of a bundled example, which is older than the setting."""
     usual, named = resolve({}), resolve({"schedule": "iterative"})
     assert usual == named
@@ -279,7 +275,7 @@ def samples(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("samples")
 @pytest.mark.parametrize("dataset", SETS)
 @pytest.mark.parametrize("method", ["ugs", "random"])
-def test_two_rounds_remove_their_share_and_pruned_means_gone(compute: Compute, dataset: str, method: str) -> None:
+def test_audit_passes_on_ogb(compute: Compute, dataset: str, method: str) -> None:
     run = compute(**SMALL, dataset=dataset, method=method, **SETS[dataset])
     full = run.masks(0)
     for number in (1, 2):
@@ -296,7 +292,7 @@ def test_two_rounds_remove_their_share_and_pruned_means_gone(compute: Compute, d
 
 @pytest.mark.usefixtures("samples")
 @pytest.mark.parametrize("dataset", SETS)
-def test_scores_are_those_of_ogbs_evaluator(compute: Compute, dataset: str) -> None:
+def test_recorded_scores_equal_ogbs_evaluator(compute: Compute, dataset: str) -> None:
     """The recorded test score is what an Evaluator made here says of the stored weights."""
     run = compute(**{**SMALL, **SETS[dataset], "rounds": 1}, dataset=dataset, method="random")
     problem = Problem(run.config, registry.load_graph(dataset))
@@ -366,7 +362,7 @@ def masks(seed: SeedRun) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", [UGS, "cora-node-gcn-admm-0913104b"])
-def test_the_first_rounds_of_an_example_are_made_again_byte_for_byte(tmp_path: Path, name: str) -> None:
+def test_the_first_rounds_of_an_example_are_reproduced_bit_for_bit(tmp_path: Path, name: str) -> None:
     """Rounds 0 and 1 of seed 0 under the example's own config, packed as the example is: masks, records and scores.
 
     Only these: the examples are of results version 1. On Cora, its UGS rounds have the masks and records of today's up
@@ -405,7 +401,7 @@ def make(store: Store, draw_seed: Callable[..., None]) -> Callable[..., Run]:
     return make
 
 
-def test_examples_record_no_version_and_are_of_the_first() -> None:
+def test_examples_without_a_version_are_version_1() -> None:
     example = Run.open(EXAMPLES / UGS)
     assert "results_version" not in example.seed(0).environment()
     assert run_version(example) == 1
@@ -414,12 +410,12 @@ def test_examples_record_no_version_and_are_of_the_first() -> None:
     )
 
 
-def test_runs_of_todays_version_need_no_words(make: Callable[..., Run]) -> None:
+def test_runs_of_the_current_version_have_no_note(make: Callable[..., Run]) -> None:
     assert version_note([make(RESULTS_VERSION, RESULTS_VERSION)]) == ""
     assert version_note([]) == ""
 
 
-def test_other_versions_are_named_and_counted(make: Callable[..., Run]) -> None:
+def test_other_versions_are_counted_in_the_note(make: Callable[..., Run]) -> None:
     today, newer = make(RESULTS_VERSION), make(RESULTS_VERSION, RESULTS_VERSION + 1, hidden=32)
     assert version_note([today, newer]) == (
         f"1 of 2 runs computed by results version {RESULTS_VERSION + 1}; "
@@ -428,7 +424,7 @@ def test_other_versions_are_named_and_counted(make: Callable[..., Run]) -> None:
     assert run_version(newer) == RESULTS_VERSION
 
 
-def test_a_seed_that_another_version_went_on_with_is_of_both(make: Callable[..., Run]) -> None:
+def test_a_resumed_seed_lists_both_versions(make: Callable[..., Run]) -> None:
     run = make(0)
     before = run.seed(0).environment()
     run.seed(0).write_environment({**before, "resumed_with": [{"results_version": RESULTS_VERSION}]})
@@ -439,13 +435,15 @@ def test_a_seed_that_another_version_went_on_with_is_of_both(make: Callable[...,
 @pytest.mark.parametrize(
     "damage", ["[]", "{", '{"results_version": "two"}', '{"resumed_with": [3]}', '{"resumed_with": 3}']
 )
-def test_a_damaged_environment_is_no_reason_to_stop(make: Callable[..., Run], damage: str) -> None:
+def test_a_damaged_environment_does_not_stop_the_note(make: Callable[..., Run], damage: str) -> None:
     run = make(RESULTS_VERSION)
     (run.seed(0).path / "environment.json").write_text(damage)
     assert isinstance(version_note([run]), str)
 
 
-def test_commands_say_the_version(make: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_print_the_results_version(
+    make: Callable[..., Run], store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = make(0, RESULTS_VERSION)
     assert main(["show", run.name, "--store", str(store.root), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
@@ -456,21 +454,21 @@ def test_commands_say_the_version(make: Callable[..., Run], store: Store, capsys
     assert version_note([run]) in capsys.readouterr().out
 
 
-def test_comparing_two_runs_names_the_version_of_both(make: Callable[..., Run]) -> None:
+def test_a_comparison_lists_both_results_versions(make: Callable[..., Run]) -> None:
     found = environment_differences(make(0), make(RESULTS_VERSION, hidden=32))
     assert [(each.one, each.other) for each in found if each.what == "results version"] == [
         (("1",), (str(RESULTS_VERSION),))
     ]
 
 
-def test_a_bundle_of_another_versions_runs_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bundle_notes_another_results_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle, "FIGURES", ())
     content = bundle.bundle_bytes([Run.open(EXAMPLES / "pubmed-node-gcn-random-ccf52687")], FigureChoices())
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert "Computed by results version 1; this program computes version" in archive.read("README.md").decode()
 
 
-def test_the_comparison_sees_a_single_mask_value_and_a_single_number() -> None:
+def test_the_bit_comparison_covers_masks_scores_and_records() -> None:
     example = Run.open(EXAMPLES / UGS).seed(0)
     packed = masks(example)
     assert set(packed) == {"edges", "weights/layers.0.weight", "weights/layers.1.weight", "edge_scores", "ranks"}

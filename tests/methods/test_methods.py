@@ -44,7 +44,7 @@ def solve(problem: Problem, options: ADMMOptions) -> SolvedEdges:
     return solve_edges(problem, weights, KEPT, options, np.random.default_rng(0), lambda iteration: None)
 
 
-def test_the_projection_keeps_the_largest_magnitudes_and_of_equal_ones_the_first() -> None:
+def test_projection_keeps_the_largest_magnitudes() -> None:
     values = torch.tensor([2.0, -3.0, 1.0, 2.0, -2.0])
     assert support(values, 3).tolist() == [True, True, False, True, False]
     assert largest(values, 3).tolist() == [2.0, -3.0, 0.0, 2.0, 0.0]
@@ -87,7 +87,7 @@ def top(values: Tensor, count: int) -> Tensor:
     return kept
 
 
-def test_iterates_are_those_of_a_dense_formulation(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_admm_iterates_equal_a_dense_formulation(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
     scored = admm._FixedNetwork.validation
     monkeypatch.setattr(
@@ -122,7 +122,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, start: float, iterates: Sequence[f
         (True, 0.9, [0.4, 0.3, 0.2, 0.1], 0),
     ],
 )
-def test_the_first_strict_maximum_is_kept(
+def test_admm_keeps_the_first_strict_maximum(
     problem: Problem,
     monkeypatch: pytest.MonkeyPatch,
     competes: bool,
@@ -146,15 +146,13 @@ def degree_order(problem: Problem) -> np.ndarray:
     return np.argsort(degrees[problem.graph.edges[0]] * degrees[problem.graph.edges[1]], kind="stable")
 
 
-def test_it_stops_after_so_many_iterations_without_a_strict_improvement(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_admm_stops_after_its_patience(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     for competes, made in ((True, 2), (False, 3)):
         scripted(monkeypatch, 0.8, [0.8] * 4)
         assert len(solve(problem, settings(start_competes=competes, patience=2)).scores) == made
 
 
-def test_configs_from_before_the_option_have_the_start_compete_and_keep_their_names() -> None:
+def test_older_admm_configs_keep_start_and_name() -> None:
     old = Run.open(EXAMPLES / EXAMPLE).config
     assert "admm_start_competes" not in old.options
     assert options_of(old.options, ADMMOptions).admm_start_competes
@@ -169,7 +167,7 @@ def test_configs_from_before_the_option_have_the_start_compete_and_keep_their_na
         assert run_name(config) != EXAMPLE
 
 
-def test_notes_in_words() -> None:
+def test_admm_notes_as_sentences() -> None:
     method = ADMM()
     notes = {"solver_iterate": 0, "solver_edges_changed": 0, "solver_start_validation": 0.776}
     notes["solver_validations"] = [0.776, 0.774]
@@ -205,7 +203,7 @@ def again(source: Run, **settings: object) -> RunConfig:
     return resolve({**SMALL, "method": "reinit", "masks_of": source.name, **settings})
 
 
-def test_masks_are_those_of_the_same_seed_and_round(store: Store, source: Run) -> None:
+def test_random_tickets_use_the_masks_of_the_same_seed_and_round(store: Store, source: Run) -> None:
     run = computed(store, again(source))
     for seed in (0, 1):
         for number in range(3):
@@ -215,7 +213,7 @@ def test_masks_are_those_of_the_same_seed_and_round(store: Store, source: Run) -
                 assert np.array_equal(ours.weights.keep[name], keep)
 
 
-def test_every_draw_starts_elsewhere_and_the_same_draw_at_the_same_place(store: Store, source: Run) -> None:
+def test_random_tickets_draws_are_distinct_and_reproducible(store: Store, source: Run) -> None:
     starts = [source, *(computed(store, again(source, draw=draw), (0,)) for draw in (0, 1))]
     weights = [run.seed(0).theta0()["layers.0.weight"] for run in starts]
     assert not any(np.array_equal(one, other) for one, other in [(weights[0], weights[1]), (weights[1], weights[2])])
@@ -235,7 +233,7 @@ def test_every_draw_starts_elsewhere_and_the_same_draw_at_the_same_place(store: 
         ({"edge_mask": "undirected"}, "edge_mask is 'undirected', but"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_starts(
+def test_settings_that_do_not_fit_are_refused(
     store: Store, source: Run, settings: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(ConfigError, match=sentence):
@@ -243,7 +241,7 @@ def test_what_does_not_fit_is_refused_before_anything_starts(
     assert [run.name for run in store.runs()] == [source.name]
 
 
-def test_options_that_a_config_leaves_out_are_compared_too(store: Store) -> None:
+def test_omitted_options_are_compared_with_defaults(store: Store) -> None:
     source = computed(store, resolve({**SMALL, "model": "gin", "gin_last_relu": True}), (0,))
     with pytest.raises(ConfigError, match="gin_last_relu is False, but True in"):
         start(store, again(source, model="gin"), [0])
@@ -253,7 +251,7 @@ def test_options_that_a_config_leaves_out_are_compared_too(store: Store) -> None
         start(store, again(source, masks_of="elsewhere"), [0])
 
 
-def test_going_on_without_the_other_run_is_refused_before_a_worker_starts(store: Store, source: Run) -> None:
+def test_resuming_without_the_source_run_is_refused(store: Store, source: Run) -> None:
     run = store.create(again(source))
     run.seed(0).make()
     run.seed(0).write_status(Status(state="stopped", seed=0))

@@ -143,7 +143,7 @@ def test_logits_equal_the_dense_formula(small_graph: Graph, model: str, form: Fo
 
 # The dense mean over surviving values is right for values of 1 only.
 @pytest.mark.parametrize(("model", "form"), FLAT_FORMS[3:])
-def test_losses_and_gradients_under_soft_masks_are_the_dense_ones(small_graph: Graph, model: str, form: Form) -> None:
+def test_losses_and_gradients_under_soft_masks_equal_dense(small_graph: Graph, model: str, form: Form) -> None:
     """Cross-entropy of the training nodes, and its gradients for edge masks, weight masks and weights."""
     bench = Bench(small_graph, model, form)
     train, labels = bench.graph.split.train, torch.from_numpy(bench.graph.labels)
@@ -173,7 +173,7 @@ def test_the_last_relu_and_the_slope_change_the_logits(small_graph: Graph) -> No
     assert bool((Bench(small_graph, "gin", {"gin_last_relu": True}).logits() >= 0).all())
 
 
-def test_a_value_of_zero_is_removal(bench: Bench) -> None:
+def test_a_mask_value_of_zero_equals_removal(bench: Bench) -> None:
     torch.testing.assert_close(bench.with_pruned_values_zero(), bench.logits())
 
 
@@ -181,7 +181,7 @@ def test_a_value_of_zero_is_removal(bench: Bench) -> None:
     ("model", "form", "reason"),
     [("gat", {"gat_mask": "logit"}, "exp(0)"), ("resgcn", {"gen_mask": "message"}, "denominator")],
 )
-def test_pruned_edges_stay_in_the_softmax_only_where_asked(
+def test_pruned_edges_stay_in_the_softmax_only_on_request(
     small_graph: Graph, model: str, form: Form, reason: str
 ) -> None:
     bench = Bench(small_graph, model, form)
@@ -199,7 +199,7 @@ def test_gradients_of_soft_masks_and_weights_check(bench: Bench) -> None:
     )
 
 
-def test_nodes_that_lose_all_edges_give_no_nan(bench: Bench) -> None:
+def test_isolated_nodes_give_no_nan(bench: Bench) -> None:
     values = torch.ones(0, dtype=torch.float64, requires_grad=True)
     logits = bench.logits(values, np.zeros_like(KEPT))
     assert bool(logits.isfinite().all())
@@ -222,7 +222,7 @@ def test_dropout_and_activation_act_between_layers(small_graph: Graph, model: st
 
 
 @pytest.mark.parametrize(("model", "form"), FLAT_FORMS)
-def test_tensors_fit_their_layers(small_graph: Graph, model: str, form: Form) -> None:
+def test_tensor_shapes_fit_their_layers(small_graph: Graph, model: str, form: Form) -> None:
     """A map's outputs, head by head, are the next map's inputs, and every cost names tensors that exist."""
     bench = Bench(small_graph, model, form)
     shape = NetworkShape(4, 5, 3, 3, bench.config.options)
@@ -299,7 +299,7 @@ def test_resgcn_equals_its_formula(small_graph: Graph, model: str, form: Form) -
 
 
 @pytest.mark.parametrize(("model", "form"), DEEP_FORMS)
-def test_blocks_computed_again_draw_the_same_dropout(
+def test_checkpointed_blocks_draw_the_same_dropout(
     small_graph: Graph, model: str, form: Form, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kept or computed a second time, gradients are the same to the last bit."""
@@ -315,7 +315,7 @@ def test_blocks_computed_again_draw_the_same_dropout(
     assert any(bool(each.any()) for each in gradients[0])
 
 
-def test_a_fixed_softmax_leaves_temperatures_alone(small_graph: Graph) -> None:
+def test_a_fixed_softmax_trains_no_temperature(small_graph: Graph) -> None:
     bench = Bench(small_graph, "resgcn", {"gen_gradient": "stopped"})
     weights = {name: each.clone().requires_grad_() for name, each in bench.weights.items()}
     bench.logits(weights=weights).sum().backward()
@@ -323,7 +323,7 @@ def test_a_fixed_softmax_leaves_temperatures_alone(small_graph: Graph) -> None:
     torch.testing.assert_close(bench.logits(), Bench(small_graph, "resgcn").logits())
 
 
-def test_half_precision_maps_are_near_and_learn(small_graph: Graph) -> None:
+def test_half_precision_is_close_and_trains(small_graph: Graph) -> None:
     bench, expected = (
         Bench(small_graph, "resgcn", {"gen_precision": "bfloat16"}),
         Bench(small_graph, "resgcn").logits().float(),
@@ -339,7 +339,7 @@ def test_half_precision_maps_are_near_and_learn(small_graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("layers", [2, 28])
-def test_only_the_blocks_maps_are_prunable(small_graph: Graph, layers: int) -> None:
+def test_only_block_weights_are_prunable(small_graph: Graph, layers: int) -> None:
     config = Bench(small_graph, "resgcn", {"edge features": True, "gen_mlp": 2}, layers).config
     masks = full_masks(config, small_graph).weights.keep
     wanted = {f"layers.{layer}.{kind}weight" for layer in range(layers) for kind in ("", "second_")}
@@ -347,7 +347,7 @@ def test_only_the_blocks_maps_are_prunable(small_graph: Graph, layers: int) -> N
     assert masks["layers.1.second_weight"].shape == (8, 4)
 
 
-def test_macs_by_hand(small_graph: Graph) -> None:
+def test_resgcn_macs_by_hand(small_graph: Graph) -> None:
     """6 nodes, 10 entries, 4 features of 8 nonzero values, 4 hidden, 3 outputs, 2 edge features, 2 blocks."""
     bench = Bench(small_graph, "resgcn", {"edge features": True}, layers=2)
     counted = macs(bench.config, bench.graph, full_masks(bench.config, bench.graph)).by_convention()

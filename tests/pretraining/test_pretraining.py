@@ -62,7 +62,7 @@ def view_of(name: str, graph: Graph, share: float = SHARE, seed: int = 0) -> Vie
     return AUGMENTATIONS.get(name).view(graph, share, stream(seed, 0, "view"))
 
 
-def test_views_are_simple_graphs_drawn_alike_from_a_seed(cora: Graph) -> None:
+def test_augmented_views_are_simple_and_reproducible(cora: Graph) -> None:
     assert AUGMENTATIONS.names() == AUGMENTED
     for name in AUGMENTED:
         view, again, other = (vars(view_of(name, cora, seed=seed)) for seed in (3, 3, 4))
@@ -73,7 +73,7 @@ def test_views_are_simple_graphs_drawn_alike_from_a_seed(cora: Graph) -> None:
         assert not all(np.array_equal(part, other[field]) for field, part in view.items())
 
 
-def test_edges_drops_and_adds_the_same_number(cora: Graph) -> None:
+def test_edge_augmentation_drops_and_adds_equally(cora: Graph) -> None:
     view = view_of("edges", cora)
     before, after = codes(cora, cora.edges), codes(cora, view.edges)
     assert len(after) == len(before) == view.edges.shape[1]
@@ -83,7 +83,7 @@ def test_edges_drops_and_adds_the_same_number(cora: Graph) -> None:
 
 
 @pytest.mark.parametrize("name", ["nodes", "subgraph"])
-def test_nodes_leave_with_their_edges(cora: Graph, name: str) -> None:
+def test_node_augmentation_drops_nodes_with_their_edges(cora: Graph, name: str) -> None:
     view = view_of(name, cora)
     assert (~view.members).sum() == cora.num_nodes // 5
     assert codes(cora, view.edges) == codes(cora, cora.edges[:, view.members[cora.edges].all(axis=0)])
@@ -91,14 +91,14 @@ def test_nodes_leave_with_their_edges(cora: Graph, name: str) -> None:
     assert view_of(name, full(3), share=0.99).members.sum() == 1
 
 
-def test_features_are_hidden_and_edges_stay(cora: Graph) -> None:
+def test_feature_augmentation_masks_features_only(cora: Graph) -> None:
     view = view_of("features", cora)
     assert (~view.visible).sum() == cora.num_nodes // 5
     assert view.members.all()
     np.testing.assert_array_equal(view.edges, cora.edges)
 
 
-def test_a_walk_stays_in_a_component_until_it_is_exhausted() -> None:
+def test_subgraph_augmentation_exhausts_a_component_first() -> None:
     graph = make_graph(9, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)])
     for seed in range(20):
         reached = set(np.flatnonzero(walked(graph, 4, stream(seed, 0, "walk"))).tolist())
@@ -107,13 +107,13 @@ def test_a_walk_stays_in_a_component_until_it_is_exhausted() -> None:
     assert walked(make_graph(5, []), 5, stream(0, 0, "walk")).all()
 
 
-def test_every_pair_without_an_edge_can_be_added() -> None:
+def test_every_non_edge_can_be_added() -> None:
     edges = [(0, 1), (0, 5), (1, 2), (3, 4), (4, 5)]
     added = new_edges(make_graph(6, edges), 10, stream(0, 0, "view"))
     assert set(map(tuple, added.T.tolist())) == {(i, j) for i in range(6) for j in range(i + 1, 6)} - {*edges}
 
 
-def test_new_pairs_are_drawn_evenly() -> None:
+def test_added_edges_are_uniform() -> None:
     graph = make_graph(4, [(0, 1), (2, 3)])
     drawn = [tuple(new_edges(graph, 1, stream(seed, 0, "view"))[:, 0].tolist()) for seed in range(400)]
     assert {pair: drawn.count(pair) > 60 for pair in set(drawn)} == dict.fromkeys(
@@ -135,7 +135,7 @@ def full(nodes: int) -> Graph:
         ("subgraph", lambda: make_graph(1, []), "of 1 nodes rounds down to 0"),
     ],
 )
-def test_too_little_to_change_is_one_sentence(name: str, graph: Callable[[], Graph], words: str) -> None:
+def test_too_small_a_graph_is_one_sentence(name: str, graph: Callable[[], Graph], words: str) -> None:
     with pytest.raises(DataError, match=words):
         view_of(name, graph())
 
@@ -183,7 +183,7 @@ def dense_loss(graph: Graph, views: tuple[View, View], model: GraphCL, order: ND
 
 
 @pytest.mark.parametrize("name", AUGMENTED)
-def test_the_loss_is_that_of_a_dense_formulation(name: str) -> None:
+def test_contrastive_loss_equals_a_dense_formulation(name: str) -> None:
     graph = hand_sized()
     (model, views), order = objective(graph, name, name), np.random.default_rng(2).permutation(8)
     loss = float(model.loss(torch.from_numpy(order)).detach())
@@ -191,7 +191,7 @@ def test_the_loss_is_that_of_a_dense_formulation(name: str) -> None:
     assert loss == pytest.approx(dense_loss(graph, views, model, order), abs=1e-7)
 
 
-def test_the_gradient_is_that_of_finite_differences() -> None:
+def test_contrastive_gradient_equals_finite_differences() -> None:
     model, _ = objective(hand_sized(), "nodes", "features")
     order, names = torch.from_numpy(np.random.default_rng(2).permutation(8)), list(model.tensors)
 
@@ -202,7 +202,7 @@ def test_the_gradient_is_that_of_finite_differences() -> None:
     assert torch.autograd.gradcheck(loss, tuple(model.tensors.values()))
 
 
-def test_equal_seeds_give_equal_bits_and_others_do_not(cora: Graph) -> None:
+def test_pretraining_is_reproducible(cora: Graph) -> None:
     config = PretrainConfig(**SMALL, augmentation="nodes")
     first, again, other = (pretrain(cora, config, seed, lambda *_: None) for seed in (0, 0, 1))
     assert first.weight.tobytes() == again.weight.tobytes()
@@ -223,9 +223,7 @@ def test_equal_seeds_give_equal_bits_and_others_do_not(cora: Graph) -> None:
         ({"hidden": 4, "epochs": 500, "learning_rate": 3.0, "patience": 2}, "by patience"),
     ],
 )
-def test_it_learns_keeps_the_epoch_of_the_lowest_loss_and_ends(
-    cora: Graph, settings: dict[str, float], ends: str
-) -> None:
+def test_pretraining_keeps_the_lowest_loss_and_stops_early(cora: Graph, settings: dict[str, float], ends: str) -> None:
     losses: list[float] = []
     config = PretrainConfig(**settings)
     result = pretrain(cora, config, 0, lambda _, loss: losses.append(loss))
@@ -239,7 +237,7 @@ def test_it_learns_keeps_the_epoch_of_the_lowest_loss_and_ends(
         assert result.loss < 0.6
 
 
-def test_a_loss_that_is_no_number_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_of_nan_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GraphCL, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True))
     with pytest.raises(DataError, match="loss is nan in epoch 0: lower learning_rate"):
         pretrain(load_graph("cora"), PretrainConfig(**SMALL), 0, lambda *_: None)
@@ -277,7 +275,7 @@ def seed_from(store: Store, pretraining: Pretraining, seed: int, **settings: Any
 @pytest.mark.parametrize(
     "settings", [{}, {"model": "gin"}, {"model": "gat", "gat_heads": 2, "hidden": 2}], ids=["gcn", "gin", "gat"]
 )
-def test_theta0_is_the_pretrained_first_layer_and_the_seeds_own_rest(
+def test_theta0_is_the_pretrained_first_layer_and_random_others(
     store: Store, cora: Graph, settings: dict[str, Any]
 ) -> None:
     pretraining = pretrained(store, (0, 3))
@@ -292,7 +290,7 @@ def test_theta0_is_the_pretrained_first_layer_and_the_seeds_own_rest(
     assert len(seed_run.rounds()) == 2
 
 
-def test_a_seed_takes_its_own_pretraining_else_the_first(store: Store) -> None:
+def test_a_seed_uses_its_own_pretraining_else_the_first(store: Store) -> None:
     pretraining = pretrained(store, (1, 4))
     config = resolve({**TINY, "pretraining": pretraining.name})
     assert check_start(store, config, [0, 1, 4, 7]) == {0: 1, 1: 1, 4: 4, 7: 1}
@@ -301,7 +299,7 @@ def test_a_seed_takes_its_own_pretraining_else_the_first(store: Store) -> None:
     assert run_name(resolve(TINY)) != run_name(config)
 
 
-def test_a_begun_seed_stays_with_the_one_it_recorded(store: Store) -> None:
+def test_a_begun_seed_keeps_its_recorded_pretraining(store: Store) -> None:
     pretraining = pretrained(store, (1,))
     seed_run = seed_from(store, pretraining, 0)
     source = source_of(seed_run)
@@ -344,7 +342,7 @@ def test_a_changed_pretraining_and_another_graph_are_refused(store: Store) -> No
         ),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_starts(
+def test_settings_that_do_not_fit_are_refused(
     store: Store, pretraining: dict[str, Any], run: dict[str, Any], sentence: str
 ) -> None:
     name = pretrained(store, **pretraining).name
@@ -354,7 +352,7 @@ def test_what_does_not_fit_is_refused_before_anything_starts(
     assert store.runs() == []
 
 
-def test_an_unknown_unfinished_or_wrong_one_is_refused(store: Store) -> None:
+def test_unknown_unfinished_or_wrong_pretrainings_are_refused(store: Store) -> None:
     name = store.create_pretraining(resolve_pretraining({"hidden": 4})).name
     other = store.create(resolve(TINY)).name
     cases = {
@@ -368,7 +366,7 @@ def test_an_unknown_unfinished_or_wrong_one_is_refused(store: Store) -> None:
             start(store, resolve({**TINY, "pretraining": given}), [0])
 
 
-def test_no_edge_that_links_are_scored_on_is_seen(cora: Graph) -> None:
+def test_pretraining_sees_no_held_out_edges(cora: Graph) -> None:
     config = resolve_pretraining({"task": "link", "split_seed": 2})
     seen = codes(cora, message_graph(config.graph_config()).edges)
     split = split_links(cora, 2)
@@ -378,7 +376,7 @@ def test_no_edge_that_links_are_scored_on_is_seen(cora: Graph) -> None:
     assert len(seen) + len(held_out) == cora.num_edges
 
 
-def test_the_config_document_is_plain(store: Store) -> None:
+def test_the_pretraining_config_is_plain_json(store: Store) -> None:
     run = pretrained(store)
     document = json.loads((run.path / "config.json").read_text())
     assert document["kind"] == "pre-training"

@@ -41,7 +41,7 @@ def draw(store: Store, draw_seed: Callable[..., None]) -> Draw:
     return draw
 
 
-def test_every_experiment_of_the_paper_is_there_in_its_order() -> None:
+def test_experiments_follow_the_paper() -> None:
     names = "teaser node-classification link-prediction graphcl ablation random-tickets subgraph-gallery measurements"
     assert [experiment.name for experiment in in_order()] == names.split()
     assert EXPERIMENTS.get("random-tickets").place == "Table 2"
@@ -49,14 +49,14 @@ def test_every_experiment_of_the_paper_is_there_in_its_order() -> None:
 
 
 @pytest.mark.parametrize("experiment", list(EXPERIMENTS), ids=lambda experiment: experiment.name)
-def test_every_arm_can_be_configured_or_says_why_not(experiment: Experiment) -> None:
+def test_arms_are_configured_or_state_why_not(experiment: Experiment) -> None:
     for setting in experiment.settings:
         for need in make_plan(experiment, setting, [0], []).needs:
             assert (need.config is None) == bool(need.unavailable)
             assert need.config is None or need.state == "not run"
 
 
-def test_settings_are_the_papers() -> None:
+def test_settings_equal_the_papers() -> None:
     classification = EXPERIMENTS.get("node-classification")
     config = arm_config(classification, Setting("citeseer", "gin"), Arm("UGS", {"method": "ugs"}))
     assert (config.hidden, config.rounds, config.gamma_graph, config.weight_decay) == (512, 20, 1e-5, 5e-4)
@@ -84,7 +84,7 @@ def test_an_empty_store_lacks_everything(store: Store) -> None:
     assert words.startswith("1 run, seeds 0, 1: time unknown, adds about")
 
 
-def test_what_is_half_done_and_what_is_complete(store: Store, draw: Draw) -> None:
+def test_partial_and_complete_arms(store: Store, draw: Draw) -> None:
     run = draw(3, 1)
     plan = make_plan(ONE, CORA, [0, 1, 2], store.runs())
     (need,) = plan.needs
@@ -106,7 +106,7 @@ def test_an_example_counts_only_when_it_has_every_seed(draw: Draw, tmp_path: Pat
     assert need.has_rounds
 
 
-def test_the_closest_and_fullest_run_of_the_same_rates_stands_in(store: Store, draw: Draw) -> None:
+def test_the_closest_run_of_equal_rates_stands_in(store: Store, draw: Draw) -> None:
     draw(2, hidden=16, p_graph=0.1)
     assert make_plan(ONE, CORA, [0], store.runs()).needs[0].stand_in is None
     draw(2, epochs=5, hidden=16)
@@ -119,7 +119,7 @@ def test_the_closest_and_fullest_run_of_the_same_rates_stands_in(store: Store, d
     assert need.lacking == (0,)
 
 
-def test_random_tickets_wait_for_the_run_they_read(store: Store, draw: Draw, tmp_path: Path) -> None:
+def test_random_tickets_depend_on_their_source_run(store: Store, draw: Draw, tmp_path: Path) -> None:
     tickets = EXPERIMENTS.get("random-tickets")
     plan = make_plan(tickets, CORA, [0], [])
     assert [need.arm.stage for need in plan.lacking] == [0, 1, 1, 1, 0]
@@ -132,7 +132,7 @@ def test_random_tickets_wait_for_the_run_they_read(store: Store, draw: Draw, tmp
     assert [need.arm.settings.get("draw") for need in plan.startable] == [0, 1, 2]
 
 
-def test_a_pre_trained_start_is_any_run_that_names_one(store: Store, draw: Draw) -> None:
+def test_pretrained_starts_are_recognised(store: Store, draw: Draw) -> None:
     graphcl = EXPERIMENTS.get("graphcl")
     plan = make_plan(graphcl, CORA, [0], store.runs())
     assert [need.state for need in plan.needs] == ["not run", "not run"]
@@ -145,9 +145,7 @@ def test_a_pre_trained_start_is_any_run_that_names_one(store: Store, draw: Draw)
     assert preparations(found, store) == []
 
 
-def test_a_finished_pre_training_is_what_its_arm_waits_for(
-    store: Store, make_pretraining: Callable[..., Pretraining]
-) -> None:
+def test_arms_depend_on_finished_pretrainings(store: Store, make_pretraining: Callable[..., Pretraining]) -> None:
     plan = make_plan(EXPERIMENTS.get("graphcl"), CORA, [0], [])
     (first,) = preparations(plan, store)
     make_pretraining(**first.model_dump())
@@ -156,7 +154,7 @@ def test_a_finished_pre_training_is_what_its_arm_waits_for(
     assert [config.hidden for config in preparations(make_plan(plan.experiment, CORA, [0, 9], []), store)] == [512]
 
 
-def test_a_method_that_is_not_there_is_said_in_words() -> None:
+def test_a_missing_method_is_stated() -> None:
     assert "reverse" not in METHODS.names()
     arms = (Arm("Reverse", {"method": "reverse"}),)
     (need,) = make_plan(Experiment("x", "X", "Figure 0", "", (CORA,), lambda setting: arms), CORA, [0], []).needs
@@ -164,7 +162,7 @@ def test_a_method_that_is_not_there_is_said_in_words() -> None:
     assert (need.state, need.lacking) == ("not available", ())
 
 
-def test_starting_begins_with_what_others_wait_for(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dependencies_start_first(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[Store, list[RunConfig], tuple[int, ...]]] = []
     monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: asked.append(given) or [])
     draw(3)
@@ -178,7 +176,7 @@ def test_starting_begins_with_what_others_wait_for(store: Store, draw: Draw, mon
     assert (asked[0][0], [seeds for _, _, seeds in asked]) == (store, [(0, 1), (0,), (0,)])
 
 
-def test_the_command_says_what_the_button_does() -> None:
+def test_the_command_equals_the_button() -> None:
     plan = make_plan(EXPERIMENTS.get("graphcl"), Setting("citeseer", "gcn", "link"), [0, 2], [])
     wanted = as_typed(*"reproduce graphcl --dataset citeseer --model gcn --task link --seeds 0,2".split())
     assert command(plan) == wanted

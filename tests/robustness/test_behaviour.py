@@ -78,13 +78,13 @@ def summary(folder: Path) -> dict[str, Any]:
     }
 
 
-def test_runs_figures_and_documents_are_what_they_were(record: Path, tmp_path: Path) -> None:
+def test_recorded_behaviour_is_unchanged(record: Path, tmp_path: Path) -> None:
     found = summary(record)
     (tmp_path / "behaviour.json").write_text(json.dumps(found, indent=1) + "\n")
     assert found == json.loads(KNOWN.read_text()), f"what is now: {tmp_path / 'behaviour.json'}"
 
 
-def test_a_record_equals_itself_and_goes_on_where_it_was(record: Path) -> None:
+def test_a_record_equals_itself_and_resumes(record: Path) -> None:
     same = called("compare", record, record)
     assert same.returncode == 0
     assert "results: no differences" in same.stdout
@@ -101,7 +101,7 @@ def test_a_record_equals_itself_and_goes_on_where_it_was(record: Path) -> None:
         ("output/bad-00-*.json", "Unknown data set", "No data set", "words", 0),
     ],
 )
-def test_a_difference_is_seen_in_its_section(
+def test_differences_are_reported_by_section(
     record: Path, tmp_path: Path, path: str, old: str, new: str, section: str, code: int
 ) -> None:
     other = tmp_path / "other"

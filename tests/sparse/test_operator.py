@@ -71,9 +71,7 @@ def test_propagation_equals_the_dense_formula_and_gradients_check(small_graph: G
 
 
 @pytest.mark.parametrize("degree", DEGREES)
-def test_a_node_without_edges_keeps_its_self_loop_and_negative_values_give_no_nan(
-    small_graph: Graph, degree: str
-) -> None:
+def test_isolated_nodes_keep_their_self_loop_without_nan(small_graph: Graph, degree: str) -> None:
     hidden = torch.randn(small_graph.num_nodes, 2)
     nothing = GraphOperator(small_graph, EdgeMask("directed", np.zeros(2 * small_graph.num_edges, dtype=bool)))
     result = nothing.normalised(None, degree).propagate(hidden)
@@ -87,7 +85,7 @@ def test_a_node_without_edges_keeps_its_self_loop_and_negative_values_give_no_na
 
 
 @pytest.mark.parametrize("degree", DEGREES)
-def test_zero_values_equal_removal_but_for_fixed_degrees(small_graph: Graph, degree: str) -> None:
+def test_zero_values_equal_removal_except_fixed_degrees(small_graph: Graph, degree: str) -> None:
     mask = mask_of("directed")
     hidden = torch.randn(small_graph.num_nodes, 2, dtype=torch.float64)
     everything = GraphOperator(small_graph, EdgeMask.full("directed", small_graph.num_edges), dtype=torch.float64)
@@ -109,7 +107,9 @@ def values(operator: GraphOperator) -> torch.Tensor:
 
 @pytest.mark.parametrize("wanted", [[3], [0, 5], [0, 1, 2, 3, 4, 5]])
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_layers_hold_the_nodes_and_entries_that_count(operator: GraphOperator, wanted: list[int], depth: int) -> None:
+def test_receptive_field_layers_hold_the_needed_nodes_and_entries(
+    operator: GraphOperator, wanted: list[int], depth: int
+) -> None:
     dense = operator.structure.matrix(torch.ones(operator.structure.nnz)).to_dense().bool().numpy()
     field = operator.towards(np.array(wanted), depth)
     targets = np.isin(np.arange(6), wanted)
@@ -127,7 +127,9 @@ def test_layers_hold_the_nodes_and_entries_that_count(operator: GraphOperator, w
 
 
 @pytest.mark.parametrize("degree", ["source", "target", "both", "fixed"])
-def test_a_field_sums_as_the_whole_does_with_the_same_gradients(operator: GraphOperator, degree: str) -> None:
+def test_a_receptive_field_gives_the_sums_and_gradients_of_the_whole_graph(
+    operator: GraphOperator, degree: str
+) -> None:
     """Degrees count entries that lead out of the field too."""
     field, wanted = operator.towards(np.array([1, 3]), 2), [1, 3]
     rows = torch.randn(6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -144,7 +146,7 @@ def test_a_field_sums_as_the_whole_does_with_the_same_gradients(operator: GraphO
 
 @pytest.mark.parametrize("rate", [0.5, 0.3])
 @pytest.mark.parametrize("width", [3, 16])
-def test_rows_drop_what_they_would_among_all_rows(rate: float, width: int) -> None:
+def test_dropout_of_selected_rows_equals_dropout_of_all_rows(rate: float, width: int) -> None:
     rows, nodes = torch.ones(9, width), np.array([1, 4, 8])
     whole = Dropout(rate, np.random.default_rng(5))
     part = Dropout(rate, np.random.default_rng(5)).among(nodes, 9)
@@ -155,9 +157,7 @@ def test_rows_drop_what_they_would_among_all_rows(rate: float, width: int) -> No
 
 
 @pytest.mark.parametrize("computed_before", [False, True])
-def test_rows_within_rows_take_their_product_and_give_their_own_gradient(
-    small_graph: Graph, computed_before: bool
-) -> None:
+def test_selected_rows_share_a_product_with_their_own_gradient(small_graph: Graph, computed_before: bool) -> None:
     dense = torch.from_numpy(small_graph.features.toarray()).double()
     rows = Features(ConstantMatrix(small_graph.features, dtype=torch.float64)).cut(np.array([0, 2, 3, 5]))
     within = rows.within(np.array([1, 3]))
@@ -202,7 +202,7 @@ def head_matrix(values: Tensor) -> Tensor:
     )
 
 
-def test_a_masked_edge_has_weight_zero_where_a_masked_logit_wins(attended: Structure) -> None:
+def test_masked_edges_get_zero_attention(attended: Structure) -> None:
     """Logits -2, -1.5, -3 with the middle edge masked: multiplying the logit by the mask gives that edge 0.84."""
     logits = torch.tensor([-2.0, -1.5, -3.0, 0.0, 0.0, 0.0])[:, None]
     mask = torch.tensor([1.0, 0.0, 1.0, 1.0, 1.0, 1.0])
@@ -213,7 +213,7 @@ def test_a_masked_edge_has_weight_zero_where_a_masked_logit_wins(attended: Struc
     assert float(multiplied[1]) == pytest.approx(0.844, abs=0.001)
 
 
-def test_without_factors_it_is_the_softmax_of_every_row(attended: Structure) -> None:
+def test_softmax_without_factors_equals_row_softmax(attended: Structure) -> None:
     logits = doubles(6, 2)
     ours = edge_softmax(attended, logits, None)
     for head in range(2):
@@ -222,20 +222,20 @@ def test_without_factors_it_is_the_softmax_of_every_row(attended: Structure) -> 
     torch.testing.assert_close(edge_softmax(attended, logits, torch.ones(6, dtype=torch.float64)), ours)
 
 
-def test_soft_factors_weigh_the_exponentials(attended: Structure) -> None:
+def test_softmax_factors_weigh_the_exponentials(attended: Structure) -> None:
     logits, factors = doubles(6, 2), torch.tensor([0.5, 1.2, 0.9, 1.0, 0.3, 1.0], dtype=torch.float64)
     unnormalised = factors * logits[:, 0].exp()
     expected = head_matrix(unnormalised) / head_matrix(unnormalised).sum(dim=1, keepdim=True)
     torch.testing.assert_close(head_matrix(edge_softmax(attended, logits, factors)[:, 0]), expected)
 
 
-def test_gradients_of_logits_and_soft_factors_check(attended: Structure) -> None:
+def test_softmax_gradients_check(attended: Structure) -> None:
     logits = doubles(6, 2).requires_grad_()
     factors = (doubles(6).abs() + 0.5).requires_grad_()
     assert torch.autograd.gradcheck(lambda e, m: edge_softmax(attended, e, m), (logits, factors))
 
 
-def test_a_masked_edge_changes_nothing_and_gets_no_gradient_however_large_its_logit(attended: Structure) -> None:
+def test_a_masked_edge_with_a_large_logit_has_no_effect(attended: Structure) -> None:
     factors = torch.tensor([1.0, 0.0, 1.0, 1.0, -0.2, 1.0], dtype=torch.float64, requires_grad=True)
     attention = []
     for logit in (0.0, 5000.0):
@@ -248,7 +248,7 @@ def test_a_masked_edge_changes_nothing_and_gets_no_gradient_however_large_its_lo
     torch.testing.assert_close(*attention)
 
 
-def test_heads_equal_dense_products_side_by_side_and_gradients_check(attended: Structure) -> None:
+def test_attention_heads_equal_dense_products(attended: Structure) -> None:
     values, rows = doubles(6, 2).requires_grad_(), doubles(3, 8).requires_grad_()
     expected = torch.cat([head_matrix(values[:, h]) @ rows[:, 4 * h : 4 * h + 4] for h in range(2)], dim=1)
     torch.testing.assert_close(propagate_heads(attended, values, rows), expected)
@@ -282,7 +282,7 @@ def dense(values: Tensor, rows: Tensor, temperature: Tensor, counted: Tensor | N
 
 @pytest.mark.parametrize("temperature", [0.1, 1.0, -2.0])
 @pytest.mark.parametrize("keeps_denominator", [False, True])
-def test_the_ratio_is_the_dense_formula_with_its_gradients(
+def test_softmax_aggregation_equals_the_dense_formula(
     structure: Structure, temperature: float, keeps_denominator: bool
 ) -> None:
     values, rows = drawn(ROWS.size), drawn(NODES, WIDTH)
@@ -295,7 +295,7 @@ def test_the_ratio_is_the_dense_formula_with_its_gradients(
 
 
 @pytest.mark.parametrize("keeps_denominator", [False, True])
-def test_by_entry_it_is_the_same_with_its_gradients(structure: Structure, keeps_denominator: bool) -> None:
+def test_softmax_aggregation_by_entry_gives_the_same(structure: Structure, keeps_denominator: bool) -> None:
     values, rows, slope = drawn(ROWS.size), drawn(NODES, WIDTH), drawn(1)
     counted = torch.ones(ROWS.size, dtype=torch.float64) if keeps_denominator else None
 
@@ -306,7 +306,7 @@ def test_by_entry_it_is_the_same_with_its_gradients(structure: Structure, keeps_
     assert torch.autograd.gradcheck(by_entry, (values, rows, slope))
 
 
-def test_nodes_far_below_the_largest_message_are_done_by_entry(structure: Structure) -> None:
+def test_softmax_aggregation_survives_underflow(structure: Structure) -> None:
     """exp(-200) is 0 in single precision: without the second way node 2 would be 0 / 0."""
     rows = torch.tensor([[1.0, 1.0, 1.0], [200.0, 250.0, 300.0], [0.5, 0.5, 0.5], [2.0, 2.0, 2.0]], requires_grad=True)
     values, slope = torch.ones(ROWS.size, requires_grad=True), torch.ones(1, requires_grad=True)
@@ -322,7 +322,7 @@ def test_nodes_far_below_the_largest_message_are_done_by_entry(structure: Struct
         torch.testing.assert_close(mine.grad, other.grad.float(), rtol=1e-4, atol=1e-5)
 
 
-def test_an_entry_of_value_zero_or_less_is_absent(structure: Structure) -> None:
+def test_softmax_aggregation_ignores_values_of_zero_or_less(structure: Structure) -> None:
     rows, slope = drawn(NODES, WIDTH), drawn(1)
     values = torch.tensor([0.7, 0.0, 0.4, 0.9, -0.3, 0.0], dtype=torch.float64)
     kept = values > 0
@@ -332,7 +332,7 @@ def test_an_entry_of_value_zero_or_less_is_absent(structure: Structure) -> None:
     assert (without[2:] == 0).all()
 
 
-def test_a_fixed_softmax_lets_only_messages_and_values_learn(structure: Structure) -> None:
+def test_a_fixed_softmax_has_no_gradient_of_its_logits(structure: Structure) -> None:
     values, rows, slope = drawn(ROWS.size), drawn(NODES, WIDTH), drawn(1)
     softmax_sum(structure, values, rows, slope, fixed_softmax=True).sum().backward()
     powers = (slope * rows).detach().exp()
@@ -351,7 +351,7 @@ def test_a_fixed_softmax_lets_only_messages_and_values_learn(structure: Structur
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])
-def test_features_times_weights_equals_dense_and_gradients_check(
+def test_sparse_features_times_weights_equals_dense(
     small_graph: Graph, monkeypatch: pytest.MonkeyPatch, in_blocks: bool
 ) -> None:
     if in_blocks:
@@ -365,7 +365,7 @@ def test_features_times_weights_equals_dense_and_gradients_check(
     assert torch.autograd.gradcheck(features.times, (weight,))
 
 
-def test_linear_equals_matmul_also_of_sparse_weights_and_gradients_check(small_graph: Graph) -> None:
+def test_linear_equals_matmul_for_sparse_weights(small_graph: Graph) -> None:
     hidden = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
     weight = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0], [3.0, 0.0]], dtype=torch.float64)
     features = Features(ConstantMatrix(small_graph.features, dtype=torch.float64))
@@ -377,7 +377,7 @@ def test_linear_equals_matmul_also_of_sparse_weights_and_gradients_check(small_g
 
 @pytest.mark.parametrize("width", [1, 7, 15, 16, 40, 129])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_products_by_either_kernel_are_those_of_dense_matrices(width: int, dtype: torch.dtype) -> None:
+def test_both_kernels_equal_dense_products(width: int, dtype: torch.dtype) -> None:
     """Rows without an entry are zeros, whatever the memory held, and so is a matrix without any."""
     generator = torch.Generator().manual_seed(0)
     dense = torch.rand(9, 6, dtype=dtype, generator=generator)
@@ -392,12 +392,12 @@ def test_products_by_either_kernel_are_those_of_dense_matrices(width: int, dtype
         assert beside[:, :width].isnan().all()
 
 
-def test_rows_are_divided_by_their_magnitudes_and_zero_rows_stay() -> None:
+def test_row_normalisation_keeps_zero_rows() -> None:
     result = row_normalised(csr_array(np.array([[-1.0, 1.0], [0, 0], [3.0, 1.0]])))
     np.testing.assert_allclose(result.toarray(), [[-0.5, 0.5], [0, 0], [0.75, 0.25]])
 
 
-def test_shuffled_rows_share_a_kept_product_until_the_weight_changes(small_graph: Graph) -> None:
+def test_shuffled_rows_reuse_a_cached_product(small_graph: Graph) -> None:
     order = torch.tensor([3, 1, 0, 2, 5, 4])
     constant = ConstantMatrix(small_graph.features, dtype=torch.float64)
     features, forgetful = Features(constant, keep_product=True), Features(constant)
@@ -417,7 +417,7 @@ def test_shuffled_rows_share_a_kept_product_until_the_weight_changes(small_graph
     assert torch.autograd.gradcheck(lambda w: features.times(w).sum() * features.shuffled(order).times(w), (weight,))
 
 
-def test_inner_products_of_repeated_and_turned_pairs_have_the_gradient_of_the_formula() -> None:
+def test_inner_products_of_repeated_pairs_have_the_right_gradient() -> None:
     rows = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     pairs = torch.tensor([[0, 1, 0, 1, 2], [1, 0, 1, 3, 2]])
     expected = torch.stack([rows[i] @ rows[j] for i, j in pairs.t()])
@@ -452,7 +452,7 @@ def layer() -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.2, 0.0])
-def test_a_hidden_layer_equals_relu_dropout_and_product(layer: tuple[Tensor, Tensor], rate: float) -> None:
+def test_hidden_layer_equals_relu_dropout_and_product(layer: tuple[Tensor, Tensor], rate: float) -> None:
     hidden, weight = layer
     plain = bits(rate)(hidden.relu()) @ weight
     ours = hidden_linear(hidden * 1, weight, bits(rate))
@@ -462,7 +462,7 @@ def test_a_hidden_layer_equals_relu_dropout_and_product(layer: tuple[Tensor, Ten
     torch.testing.assert_close(found, expected)
 
 
-def test_evaluation_may_be_repeated_and_a_row_that_a_gradient_needs_is_not_lost_silently(
+def test_repeated_evaluation_keeps_rows_that_gradients_need(
     layer: tuple[Tensor, Tensor],
 ) -> None:
     hidden, weight = layer

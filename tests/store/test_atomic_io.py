@@ -57,7 +57,7 @@ def test_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: Patch) -> N
         ("cora-node-gcn-ugs-4e39c3d4/set-aside/1/seed-0/status.json", "try again"),
     ],
 )
-def test_a_full_disk_asks_to_resume_only_what_can_be_resumed(tmp_path: Path, path: str, again: str) -> None:
+def test_a_full_disk_suggests_resume_only_for_runs(tmp_path: Path, path: str, again: str) -> None:
     with (
         pytest.raises(StoreError, match=f"the disk is full: free some space, then {again}.$"),
         writing(tmp_path / path),
@@ -86,7 +86,7 @@ def test_a_forbidden_folder_names_the_remedies(tmp_path: Path, monkeypatch: Patc
         replace_file(tmp_path / "config.json", b"")
 
 
-def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_a_complete_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for _ in range(3):
         process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)])
@@ -127,7 +127,7 @@ class Reader:
         return path.read_text()
 
 
-def test_only_an_old_file_is_kept(old_file: Path, tmp_path: Path) -> None:
+def test_only_old_files_are_cached(old_file: Path, tmp_path: Path) -> None:
     reader = Reader()
     assert [reader.read(old_file) for _ in range(3)] == ["one"] * 3
     assert reader.reads == 1
@@ -141,7 +141,7 @@ def test_only_an_old_file_is_kept(old_file: Path, tmp_path: Path) -> None:
     assert reader.reads >= 5
 
 
-def test_a_replaced_a_grown_and_a_rewritten_file_are_read_again(old_file: Path) -> None:
+def test_changed_files_are_read_again(old_file: Path) -> None:
     reader = Reader()
     reader.read(old_file)
     other = old_file.with_name("other")
@@ -157,7 +157,7 @@ def test_a_replaced_a_grown_and_a_rewritten_file_are_read_again(old_file: Path) 
     assert reader.read(old_file) == "six and"
 
 
-def test_content_that_does_not_last_is_read_again(old_file: Path) -> None:
+def test_unstable_content_is_read_again(old_file: Path) -> None:
     seen: list[str] = []
 
     def look(path: Path) -> str:

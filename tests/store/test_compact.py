@@ -35,7 +35,7 @@ def planes(seed: int, rounds: int, count: int, nested: bool) -> BoolArray:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 12), st.integers(1, 40), st.booleans())
-def test_masks_decode_to_what_was_encoded(seed: int, rounds: int, count: int, nested: bool) -> None:
+def test_masks_round_trip(seed: int, rounds: int, count: int, nested: bool) -> None:
     masks = planes(seed, rounds, count, nested)
     coded = encode(masks)
     for number in range(rounds + 1):
@@ -46,7 +46,7 @@ def test_masks_decode_to_what_was_encoded(seed: int, rounds: int, count: int, ne
         encode(~masks)
 
 
-def test_masks_that_are_not_nested_come_back(tmp_path: Path) -> None:
+def test_masks_that_are_not_nested_round_trip(tmp_path: Path) -> None:
     masks = [
         Masks(EdgeMask("undirected", edges), WeightMask({"w": weights.reshape(5, 4)}))
         for edges, weights in zip(planes(1, 3, 11, False), planes(2, 3, 20, False), strict=True)
@@ -75,7 +75,7 @@ def test_an_example_reads_like_the_run(example: Run, run: Run) -> None:
         assert archive["weights/first"].dtype == np.uint8
 
 
-def test_scores_keep_their_order_as_ranks(example: Run, run: Run) -> None:
+def test_scores_are_kept_as_ranks(example: Run, run: Run) -> None:
     ranks, scores = example.seed(0).edge_scores(1), run.seed(0).edge_scores(1)
     assert ranks is not None
     assert scores is not None
@@ -103,7 +103,7 @@ def test_packing_twice_gives_the_same_bytes(example: Run, run: Run, tmp_path: Pa
     assert pack_run(run, tmp_path / "examples", [3]).seeds() == [3]
 
 
-def test_an_example_says_nothing_of_the_machine(example: Run) -> None:
+def test_an_example_does_not_describe_the_machine(example: Run) -> None:
     everything = b"".join(path.read_bytes() for path in example.path.rglob("*.json*"))
     assert b"somebody" not in everything
     assert sorted(path.name for path in (example.path / "seed-0").iterdir()) == [
@@ -116,14 +116,14 @@ def test_an_example_says_nothing_of_the_machine(example: Run) -> None:
     ]
 
 
-def test_events_keep_every_tenth_the_best_and_the_last() -> None:
+def test_events_keep_every_tenth_best_and_last_epoch() -> None:
     vals = [0.1] * 25
     vals[13] = 0.9
     events = [Event(round=1, stage="search", epoch=k, loss=None, val=vals[k], test=0.0) for k in range(25)]
     assert [event.epoch for event in thinned(events)] == [0, 10, 13, 20, 24]
 
 
-def test_unfinished_runs_and_runs_of_users(run: Run, filled: Fill, store: Store, tmp_path: Path) -> None:
+def test_unfinished_runs_are_not_packed(run: Run, filled: Fill, store: Store, tmp_path: Path) -> None:
     filled(run, 0, rounds=1)
     with pytest.raises(StoreError, match="not finished"):
         pack_run(run, tmp_path / "examples")
@@ -149,7 +149,7 @@ def test_any_flipped_byte_gives_an_error_or_the_same_masks(example: Run) -> None
     assert example.seed(3).masks(3).edges.kept == 18
 
 
-def test_a_file_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_exhausts_memory_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "masks.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
         archive.writestr("about.json", b" " * 3_000_000)
@@ -182,7 +182,7 @@ def test_edges_are_read_without_the_weights(example: Run, run: Run) -> None:
             one.edge_mask(99)
 
 
-def test_edges_stay_readable_where_weights_are_damaged(example: Run) -> None:
+def test_edges_are_readable_when_weights_are_damaged(example: Run) -> None:
     path = example.seed(0).path / "masks.npz"
     edges = example.seed(0).edge_mask(1).keep
     with zipfile.ZipFile(path) as archive:

@@ -30,7 +30,7 @@ print("free", flush=True)
 """
 
 
-def test_a_second_process_is_told_who_owns_the_folder(run: Run) -> None:
+def test_a_second_process_learns_the_lock_owner(run: Run) -> None:
     command = [sys.executable, "-c", HOLDER, str(run.path.parent), run.name]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -48,7 +48,7 @@ def test_a_second_process_is_told_who_owns_the_folder(run: Run) -> None:
     assert not is_locked(seed_run.lock_path)
 
 
-def test_a_lock_held_for_a_moment_is_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_briefly_held_lock_is_waited_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-c", HOLDER, str(run.path.parent), run.name]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -79,7 +79,7 @@ def fresh(run: Run) -> SeedRun:
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
-def test_a_living_worker_keeps_its_state_and_a_reused_pid_is_another_process(fresh: SeedRun, state: State) -> None:
+def test_a_reused_pid_is_not_the_worker(fresh: SeedRun, state: State) -> None:
     process = named_process()
     fresh.write_status(status(state, **process))
     assert fresh.status().state == state
@@ -91,7 +91,7 @@ def test_a_living_worker_keeps_its_state_and_a_reused_pid_is_another_process(fre
     assert "log.txt" in (fresh.status().error or "")
 
 
-def test_a_dead_and_a_zombie_worker_are_lost(fresh: SeedRun) -> None:
+def test_dead_and_zombie_workers_are_lost(fresh: SeedRun) -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     fresh.write_status(status(**named_process(process.pid)))
     assert fresh.status().state == "running"
@@ -115,7 +115,7 @@ def test_a_final_state_needs_no_process(fresh: SeedRun, seed_run: SeedRun) -> No
         assert not one.is_at_work()
 
 
-def test_a_worker_on_another_host_lives_while_it_beats_or_holds_its_lock(fresh: SeedRun) -> None:
+def test_a_remote_worker_is_alive_by_heartbeat_or_lock(fresh: SeedRun) -> None:
     fresh.write_status(status(host="another", pid=1, process_started=1.0, heartbeat=time.time()))
     assert fresh.status().state == "running"
     # Clocks of two hosts may differ.
@@ -140,7 +140,7 @@ def test_a_status_is_overwritten_on_a_full_disk(fresh: SeedRun, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"state":"happy","seed":0}'])
-def test_a_damaged_status_is_no_failure(fresh: SeedRun, content: bytes) -> None:
+def test_a_damaged_status_is_not_a_failure(fresh: SeedRun, content: bytes) -> None:
     (fresh.path / "status.json").write_bytes(content)
     found = fresh.status()
     assert found.state == "lost"

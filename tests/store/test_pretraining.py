@@ -34,7 +34,7 @@ def pretraining(store: Store) -> Pretraining:
     return run
 
 
-def test_names_lead_to_the_kind_that_was_asked_for(store: Store, pretraining: Pretraining) -> None:
+def test_names_open_runs_and_pretrainings(store: Store, pretraining: Pretraining) -> None:
     run = store.create(RunConfig())
     assert [run.name for run in store.runs()] == [run_name(RunConfig())]
     assert [run.name for run in store.pretrainings()] == [pretraining.name]
@@ -49,7 +49,7 @@ def test_names_lead_to_the_kind_that_was_asked_for(store: Store, pretraining: Pr
         store.find_pretraining(run.name)
 
 
-def test_what_was_written_is_read_and_stays(pretraining: Pretraining) -> None:
+def test_a_pretraining_round_trips_and_is_kept(pretraining: Pretraining) -> None:
     seed = pretraining.existing_seed()
     assert seed.drop_unfinished() == 1
     layer = seed.first_layer()
@@ -65,7 +65,7 @@ def test_what_was_written_is_read_and_stays(pretraining: Pretraining) -> None:
     assert other.first_layer().sha256 == layer.sha256, "the checksum is that of the weight alone"
 
 
-def test_an_unfinished_a_damaged_and_a_lost_one_start_again(store: Store, pretraining: Pretraining) -> None:
+def test_unfinished_damaged_and_lost_pretrainings_restart(store: Store, pretraining: Pretraining) -> None:
     unfinished = fill_seed(pretraining.seed(1), done=False)
     assert not unfinished.is_complete()
     assert unfinished.drop_unfinished() == 0
@@ -84,7 +84,7 @@ def test_an_unfinished_a_damaged_and_a_lost_one_start_again(store: Store, pretra
     assert store.contents().every == []
 
 
-def test_a_changed_config_is_noticed(store: Store, pretraining: Pretraining) -> None:
+def test_a_changed_config_is_detected(store: Store, pretraining: Pretraining) -> None:
     path = pretraining.path / "config.json"
     document = json.loads(path.read_text())
     path.write_text(json.dumps({**document, "config": {**document["config"], "share": 0.5}}))
@@ -94,7 +94,7 @@ def test_a_changed_config_is_noticed(store: Store, pretraining: Pretraining) -> 
     assert "a kind of run that this version does not know ('distillation')" in store.damaged()[0][1]
 
 
-def test_every_setting_is_in_the_name() -> None:
+def test_every_setting_changes_the_name() -> None:
     others = {
         **{"dataset": "citeseer", "task": "link", "augmentation": "nodes", "share": 0.1, "hidden": 8},
         **{"learning_rate": 0.1, "epochs": 5, "patience": 3, "split_seed": 1},

@@ -28,7 +28,7 @@ Fill = Callable[..., SeedRun]
 OneRound = Callable[[SeedRun, int], None]
 
 
-def test_masks_weights_and_records_come_back(seed_run: SeedRun, one_round: OneRound) -> None:
+def test_masks_weights_and_records_round_trip(seed_run: SeedRun, one_round: OneRound) -> None:
     first, last, weights = seed_run.masks(0), seed_run.masks(3), seed_run.weights(3)
     assert first.edges.keep.all()
     assert first.weights.kept == first.weights.total == 27
@@ -60,7 +60,7 @@ def test_edge_scores_belong_to_the_survivors_of_the_round_before(seed_run: SeedR
     assert seed_run.edge_scores(0) is None
 
 
-def test_theta0_comes_back_and_is_written_once(seed_run: SeedRun) -> None:
+def test_theta0_round_trips_and_is_written_once(seed_run: SeedRun) -> None:
     theta0 = seed_run.theta0()
     seed_run.write_init(theta0)
     other = {name: value + 1 for name, value in theta0.items()}
@@ -68,7 +68,7 @@ def test_theta0_comes_back_and_is_written_once(seed_run: SeedRun) -> None:
         seed_run.write_init(other)
 
 
-def test_notes_come_back_and_are_bounded_as_all_numbers_are(seed_run: SeedRun) -> None:
+def test_notes_round_trip_within_bounds(seed_run: SeedRun) -> None:
     record = seed_run.rounds()[1]
     # A record without notes has the bytes it had before there were notes.
     line = canonical_json(record.model_dump(mode="json"))
@@ -101,7 +101,7 @@ def test_events_are_read_from_an_offset_up_to_the_last_newline(run: Run) -> None
     assert seed_run.events(offset) == ([], offset)
 
 
-def test_events_of_a_file_that_was_cut_are_read_from_its_start(seed_run: SeedRun) -> None:
+def test_events_of_a_truncated_file_are_read_from_the_start(seed_run: SeedRun) -> None:
     finished, size = seed_run.events()
     for epoch in range(2):
         seed_run.append_event(Event(round=4, stage="search", epoch=epoch, loss=0.1, val=0.1, test=0.1))
@@ -130,7 +130,7 @@ def test_another_process_writes_the_same_tensor_bytes(tmp_path: Path, seed_run: 
 
 
 @pytest.mark.parametrize("name", ["round-02.safetensors", "weights-02.safetensors", "init.safetensors"])
-def test_any_flipped_byte_is_noticed(seed_run: SeedRun, name: str) -> None:
+def test_any_flipped_byte_is_detected(seed_run: SeedRun, name: str) -> None:
     path = seed_run.path / name
     content = path.read_bytes()
     read = {"r": lambda: seed_run.masks(2), "w": lambda: seed_run.weights(2), "i": seed_run.theta0}[name[0]]
@@ -182,7 +182,7 @@ def test_a_store_open_for_reading_writes_nothing(seed_run: SeedRun, store: Store
         Store(store.root, writable=False).create(seed_run.config)
 
 
-def test_scores_close_to_one_keep_their_order(run: Run) -> None:
+def test_edge_scores_close_to_one_keep_their_order(run: Run) -> None:
     scores = (1 + 1e-5 * np.random.default_rng(0).normal(size=500)).astype(np.float32)
     path = run.path / "round.safetensors"
     write_masks(path, Masks(EdgeMask.full("directed", 250), WeightMask.full({"w": (2, 2)})), scores)
@@ -206,7 +206,7 @@ def large_round(run: Run, entries: int) -> tuple[SeedRun, NDArray[np.float32]]:
     return seed_run, scores
 
 
-def test_scores_of_a_large_graph_are_ranks_of_a_byte(run: Run) -> None:
+def test_edge_scores_of_a_large_graph_are_byte_ranks(run: Run) -> None:
     entries = 2_315_598  # of ogbn-arxiv
     seed_run, scores = large_round(run, entries)
     ranks, kept = seed_run.edge_scores(1), seed_run.masks(1).edges.keep
@@ -227,7 +227,7 @@ def test_scores_of_a_large_graph_are_ranks_of_a_byte(run: Run) -> None:
     assert across == (scores[~kept].max() == scores[kept].min())
 
 
-def test_scores_of_a_million_entries_are_kept_as_such(run: Run) -> None:
+def test_edge_scores_of_a_million_entries_are_exact(run: Run) -> None:
     seed_run, scores = large_round(run, 1_000_000)
     stored = seed_run.edge_scores(1)
     assert stored is not None
@@ -292,9 +292,7 @@ def told(file: EventFile, number: int) -> list[Event]:
 
 @given(ROUNDS)
 @settings(deadline=None, max_examples=40)
-def test_the_epochs_of_every_round_are_found(
-    tmp_path_factory: pytest.TempPathFactory, lengths: list[tuple[int, int]]
-) -> None:
+def test_epochs_are_read_by_round(tmp_path_factory: pytest.TempPathFactory, lengths: list[tuple[int, int]]) -> None:
     path = tmp_path_factory.mktemp("events") / "events.jsonl"
     events = events_of(lengths)
     file = written(path, events)
@@ -333,7 +331,7 @@ def test_an_unfinished_line_is_not_read(tmp_path: Path) -> None:
     assert file.end() < file.path.stat().st_size
 
 
-def test_a_damaged_line_is_named_by_its_number_in_the_file(tmp_path: Path) -> None:
+def test_a_damaged_event_line_is_named_by_number(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     lines = written(path, events_of([(2, 2), (3, 3), (1, 1)])).path.read_bytes().split(b"\n")
     for damage in (b'{"round":1,"stage":7}', b"{", b"\xff\xfe", b'{"round":1', b"[]"):

@@ -39,7 +39,7 @@ from glt.store.seed_run import fingerprint
 Fill = Callable[..., SeedRun]
 
 
-def test_a_store_is_made_by_the_first_write(tmp_path: Path) -> None:
+def test_a_store_is_created_by_the_first_write(tmp_path: Path) -> None:
     store = Store(tmp_path / "deep" / "store")
     assert store.runs() == []
     assert store.damaged() == []
@@ -49,7 +49,7 @@ def test_a_store_is_made_by_the_first_write(tmp_path: Path) -> None:
     assert len(store.runs()) == 1
 
 
-def test_a_run_is_found_by_name_and_by_path_or_similar_ones_are_named(store: Store, run: Run, tmp_path: Path) -> None:
+def test_runs_are_found_by_name_or_path(store: Store, run: Run, tmp_path: Path) -> None:
     assert store.find(run.name).config == run.config
     assert Store(tmp_path / "elsewhere").find(str(run.path)).config == run.config
     assert store.create(run.config).path == run.path
@@ -87,7 +87,7 @@ def test_seeds_are_listed_in_order(run: Run, filled: Fill) -> None:
         run.existing_seed(7)
 
 
-def test_cached_seeds_are_listed_anew_after_a_change(run: Run, filled: Fill) -> None:
+def test_the_seed_list_is_refreshed_after_a_change(run: Run, filled: Fill) -> None:
     filled(run, 0)
     age(run.path)
     assert [run.seeds(), run.seeds()] == [[0], [0]]
@@ -148,7 +148,7 @@ def test_size_counts_every_file_but_follows_no_link(store: Store, seed_run: Seed
     assert [path.name for path, _ in store.damaged()] == ["notes"]
 
 
-def test_a_run_moves_to_the_trash_and_is_freed(store: Store, seed_run: SeedRun, run: Run) -> None:
+def test_a_run_moves_to_the_trash(store: Store, seed_run: SeedRun, run: Run) -> None:
     size = run.size_bytes()
     with seed_run.lock(), pytest.raises(StoreError, match=r"running \(seed 0\): stop it"):
         store.move_to_trash(run.path)
@@ -164,7 +164,7 @@ def test_a_run_moves_to_the_trash_and_is_freed(store: Store, seed_run: SeedRun, 
     assert store.size_bytes() == 0
 
 
-def test_a_run_elsewhere_or_behind_a_link_stays(store: Store, run: Run, tmp_path: Path) -> None:
+def test_runs_elsewhere_or_behind_links_are_not_deleted(store: Store, run: Run, tmp_path: Path) -> None:
     other = Store(tmp_path / "other").create(run.config)
     run.path.rename(tmp_path / "aside")
     (store.root / run.name).symlink_to(other.path)
@@ -213,7 +213,7 @@ def test_the_most_recent_deletion_is_restored(store: Store, seed_run: SeedRun, r
     assert [path.name for path in store.trashed()] == [f"{run.name}.{number}" for number in (2, 3, 4)]
 
 
-def test_a_name_that_is_taken_again_or_unknown_is_refused(store: Store, run: Run) -> None:
+def test_restoring_a_taken_or_unknown_name_is_refused(store: Store, run: Run) -> None:
     store.move_to_trash(run.path)
     store.create(run.config)
     with pytest.raises(StoreError, match=f"holds a run {run.name} again: keep that one, or move"):
@@ -230,7 +230,7 @@ def ticket(store: Store, run: Run) -> Run:
     return store.create(RunConfig(method="reinit", rounds=3, options={"masks_of": run.name, "draw": 0}))
 
 
-def test_an_unfinished_reader_keeps_it(
+def test_an_unfinished_dependent_run_prevents_deletion(
     store: Store, run: Run, ticket: Run, filled: Fill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(ticket, 0)
@@ -247,7 +247,7 @@ def test_an_unfinished_reader_keeps_it(
     assert sources_of(run.config) == []
 
 
-def test_a_pretraining_is_kept_for_what_starts_from_it(store: Store, filled: Fill) -> None:
+def test_dependent_runs_prevent_deleting_a_pretraining(store: Store, filled: Fill) -> None:
     first = store.create_pretraining(PretrainConfig(hidden=4))
     started = store.create(RunConfig(options={"pretraining": first.name}))
     filled(started, 0, rounds=1)
@@ -255,7 +255,7 @@ def test_a_pretraining_is_kept_for_what_starts_from_it(store: Store, filled: Fil
         store.move_to_trash(first.path)
 
 
-def test_a_complete_reader_is_named_and_stops_nothing(store: Store, run: Run, ticket: Run, filled: Fill) -> None:
+def test_a_complete_dependent_run_is_named_only(store: Store, run: Run, ticket: Run, filled: Fill) -> None:
     filled(ticket, 0)
     assert f"{ticket.name} needs {run.name} and is complete" in readers_left(run.name, store.readers(run.name))
     store.move_to_trash(run.path)
@@ -273,7 +273,7 @@ OTHERS = {
 }
 
 
-def test_the_name_says_what_the_run_is_about() -> None:
+def test_run_names_state_their_main_settings() -> None:
     assert re.fullmatch(r"cora-node-gcn-ugs-[0-9a-f]{8}", run_name(RunConfig()))
     assert run_name(RunConfig(rounds=30)) == run_name(RunConfig(rounds=20))
     assert fingerprint(RunConfig(options={"a": 1})) != fingerprint(RunConfig(options={"a": 2}))
@@ -282,7 +282,7 @@ def test_the_name_says_what_the_run_is_about() -> None:
             run_name(RunConfig(dataset=dataset))
 
 
-def test_settings_a_method_ignores_are_the_same_run() -> None:
+def test_ignored_settings_are_not_part_of_the_name() -> None:
     for method in METHODS.names():
         plain = fingerprint(RunConfig(method=method))
         for name in METHODS.get(method).ignores:
@@ -294,7 +294,7 @@ def test_settings_a_method_ignores_are_the_same_run() -> None:
 # Annotations.
 
 
-def test_annotations_do_not_change_the_run(store: Store, seed_run: SeedRun) -> None:
+def test_annotations_leave_the_run_unchanged(store: Store, seed_run: SeedRun) -> None:
     folder = seed_run.path.parent
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     store.annotate(folder.name, {"title": "  wide\n net ", "color": "blue"})
@@ -365,7 +365,7 @@ def test_a_damaged_entry_is_read_in_part(store: Store, run: Run) -> None:
     assert json.loads(file.read_text())["runs"]["later"] == {"title": "y", "stars": 3}
 
 
-def test_a_newer_file_and_a_store_for_reading_are_left_alone(store: Store, run: Run) -> None:
+def test_newer_annotation_files_and_read_only_stores_are_unchanged(store: Store, run: Run) -> None:
     file = store.root / paths.ANNOTATIONS
     file.write_text('{"schema": 99, "runs": {}}')
     assert "newer GLT Studio" in store.annotations().damage
@@ -375,7 +375,7 @@ def test_a_newer_file_and_a_store_for_reading_are_left_alone(store: Store, run: 
     assert file.read_text() == '{"schema": 99, "runs": {}}'
 
 
-def test_processes_and_threads_lose_nothing_of_each_other(tmp_path: Path) -> None:
+def test_concurrent_annotations_are_all_kept(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from glt.store.annotations import annotate\n"
         "for number in range(15): annotate(Path(sys.argv[1]), f'{sys.argv[2]}-{number}', {'title': sys.argv[2]})"

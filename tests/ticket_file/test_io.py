@@ -40,7 +40,7 @@ from glt.zip_files import zip_bytes
 from tests.ticket_file.conftest import Arrays, changed, checked, summed, unzipped, zipped
 
 
-def test_what_was_written_is_read(ticket: Ticket, path: Path) -> None:
+def test_a_ticket_file_round_trips(ticket: Ticket, path: Path) -> None:
     read = read_ticket(path)
     assert read.about == ticket.about
     assert read.graph.content_hash == ticket.graph.content_hash == load_graph("cora").content_hash
@@ -58,7 +58,7 @@ def test_a_missing_tensor_is_named(path: Path) -> None:
         read_ticket(changed(path, outputs=None))
 
 
-def test_labels_and_features_of_another_network_are_named(ticket: Ticket, path: Path) -> None:
+def test_labels_and_features_that_do_not_fit_are_named(ticket: Ticket, path: Path) -> None:
     labels = ticket.graph.labels.copy()
     labels[5] = 77
     with pytest.raises(DataError, match=r"\(labels from 0 to 77 for outputs of 7 classes\)"):
@@ -68,7 +68,7 @@ def test_labels_and_features_of_another_network_are_named(ticket: Ticket, path: 
         read_ticket(changed(path, **wide))
 
 
-def test_a_flipped_bit_is_noticed(path: Path) -> None:
+def test_a_flipped_bit_is_detected(path: Path) -> None:
     members = unzipped(path)
     tensors = bytearray(members[TENSORS])
     tensors[-5] ^= 1
@@ -80,7 +80,7 @@ def test_a_flipped_bit_is_noticed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.999])
-def test_a_file_that_was_cut_is_noticed(path: Path, share: float) -> None:
+def test_a_truncated_file_is_detected(path: Path, share: float) -> None:
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
     with pytest.raises(DataError, match=r"is damaged or truncated .*: copy it again\."):
         read_ticket(path)
@@ -102,7 +102,7 @@ def test_a_file_that_was_cut_is_noticed(path: Path, share: float) -> None:
         ("labels", lambda values: values + 3),
     ],
 )
-def test_tensors_that_do_not_fit_are_noticed(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
+def test_tensors_that_do_not_fit_are_detected(path: Path, name: str, change: Callable[[np.ndarray], Any]) -> None:
     with pytest.raises(DataError, match="is damaged"):
         read_ticket(changed(path, **{name: change(load(unzipped(path)[TENSORS])[name])}))
 
@@ -127,12 +127,12 @@ def test_tensors_that_do_not_fit_are_noticed(path: Path, name: str, change: Call
         (lambda about: about["record"].update(macs={}), "lacks the MACs dense_features"),
     ],
 )
-def test_other_documents_get_a_sentence(path: Path, change: Callable[[Arrays], None], sentence: str) -> None:
+def test_bad_documents_are_one_sentence(path: Path, change: Callable[[Arrays], None], sentence: str) -> None:
     with pytest.raises(DataError, match=sentence):
         read_ticket(changed(path, change))
 
 
-def test_foreign_files_get_a_sentence(tmp_path: Path) -> None:
+def test_foreign_files_are_one_sentence(tmp_path: Path) -> None:
     pickled = tmp_path / "weights.pt"
     pickled.write_bytes(pickle.dumps({"weight": 1}))
     archive = zipped(tmp_path / "other.zip", {"data.pkl": pickle.dumps(1)})
@@ -147,7 +147,7 @@ def test_foreign_files_get_a_sentence(tmp_path: Path) -> None:
         read_ticket(tmp_path / "nowhere.zip")
 
 
-def test_no_ticket_of_edges_that_still_weigh_or_of_a_round_that_is_not_there(draw: Callable[..., SeedRun]) -> None:
+def test_rounds_without_a_ticket_are_refused(draw: Callable[..., SeedRun]) -> None:
     seed_run = draw(model="gat", gat_heads=2, gat_mask="logit")
     with pytest.raises(ConfigError, match=r"exp\(0\)"):
         make_ticket(seed_run, 1)
@@ -156,7 +156,7 @@ def test_no_ticket_of_edges_that_still_weigh_or_of_a_round_that_is_not_there(dra
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_flipped_byte_is_noticed_however_the_file_is_packed(path: Path, packing: int) -> None:
+def test_a_flipped_byte_is_detected_in_every_packing(path: Path, packing: int) -> None:
     whole, told = zip_bytes(unzipped(path), packing), []
     for place in range(100, len(whole), len(whole) // 40):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
@@ -180,7 +180,7 @@ def packed_again(path: Path, folder: str, separator: str = "/") -> Path:
 
 @pytest.mark.parametrize("folder", ["ticket", "Größe (2)", "a/b/c", "../ticket"])
 @pytest.mark.parametrize("separator", ["/", "\\"])
-def test_a_folder_that_was_packed_again(path: Path, folder: str, separator: str) -> None:
+def test_a_repacked_folder_is_read(path: Path, folder: str, separator: str) -> None:
     again = packed_again(path, folder, separator)
     assert members(again) == members(path)
     assert read_ticket(again).about == read_ticket(path).about
@@ -198,7 +198,7 @@ def test_a_folder_that_was_packed_again(path: Path, folder: str, separator: str)
         ),
     ],
 )
-def test_what_is_not_one_ticket_is_one_sentence(
+def test_archives_without_exactly_one_ticket_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], names: list[str], sentence: str
 ) -> None:
     assert main(["import", str(zipped(tmp_path / "x.zip", dict.fromkeys(names, b"{}")))]) == 1
@@ -207,7 +207,7 @@ def test_what_is_not_one_ticket_is_one_sentence(
     assert sentence in told
 
 
-def test_a_folder_does_not_lift_the_limits(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_size_limits_apply_inside_a_folder(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     again = packed_again(path, "ticket")
     with zipfile.ZipFile(again, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("ticket/more", bytes(3 << 20))
@@ -226,7 +226,7 @@ def in_type(path: Path, kind: torch.dtype, names: tuple[str, ...]) -> Path:
     return summed(path, json.loads(held[ABOUT]), safetensors.torch.save(changed))
 
 
-def test_double_precision_passes_the_check(path: Path) -> None:
+def test_double_precision_passes(path: Path) -> None:
     before = read_ticket(path)
     report = checked(in_type(path, torch.float64, REAL))
     assert report.passed
@@ -234,7 +234,7 @@ def test_double_precision_passes_the_check(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
-def test_halves_are_read_as_what_they_are(path: Path, kind: torch.dtype) -> None:
+def test_half_precision_is_read_as_rounded_values(path: Path, kind: torch.dtype) -> None:
     """Rounded weights give rounded outputs: the check finds a difference, and computes all the same."""
     whole = read_ticket(path).weights
     report = checked(in_type(path, kind, ("weight.",)))
@@ -244,7 +244,7 @@ def test_halves_are_read_as_what_they_are(path: Path, kind: torch.dtype) -> None
         assert np.array_equal(values, torch.from_numpy(whole[name]).to(kind).float().numpy())
 
 
-def test_masks_of_zeros_and_ones_are_masks(path: Path) -> None:
+def test_integer_masks_are_accepted(path: Path) -> None:
     assert checked(in_type(path, torch.uint8, ("mask.", "edge_mask"))).passed
 
 
@@ -260,7 +260,7 @@ def test_masks_of_zeros_and_ones_are_masks(path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_type_of_another_kind_is_one_sentence(
+def test_a_wrong_tensor_type_is_one_sentence(
     path: Path, capsys: pytest.CaptureFixture[str], kind: torch.dtype, names: tuple[str, ...], sentence: str
 ) -> None:
     assert main(["import", str(in_type(path, kind, names))]) == 1
@@ -271,7 +271,7 @@ def test_a_type_of_another_kind_is_one_sentence(
 
 
 @pytest.mark.parametrize(("value", "sentence"), [(1e300, "beyond single precision"), (np.nan, "not numbers")])
-def test_weights_that_are_no_single_precision_numbers_fail_the_check(
+def test_weights_beyond_single_precision_fail(
     path: Path, capsys: pytest.CaptureFixture[str], value: float, sentence: str
 ) -> None:
     values = read_ticket(path).weights["layers.1.weight"].astype(np.float64)
@@ -339,7 +339,7 @@ def test_the_documented_loader_gives_the_same_outputs(
     assert_documented_program_agrees(ticket, tmp_path)
 
 
-def test_another_normalisation_is_noticed(draw: Callable[..., SeedRun], tmp_path: Path) -> None:
+def test_the_loader_test_detects_another_normalisation(draw: Callable[..., SeedRun], tmp_path: Path) -> None:
     """PyG's own degrees are those of the receiving side: the test above must not pass by chance."""
     found = documented_program(make_ticket(draw(model="gcn"), 1), tmp_path)
     tensors = {**found["t"], "edge_weight": torch.ones_like(found["t"]["edge_weight"])}
@@ -394,19 +394,19 @@ def test_the_program_in_the_readme_runs_without_glt(
 
 
 @pytest.mark.parametrize("packing", ["unpacked", "packed again"])
-def test_it_finds_the_score_that_the_file_states(ticket: Ticket, tmp_path: Path, packing: str) -> None:
+def test_the_readme_program_reproduces_the_score(ticket: Ticket, tmp_path: Path, packing: str) -> None:
     told = run_readme(ticket, tmp_path, packing)
     assert float(told.split("test accuracy: ")[1]) == pytest.approx(ticket.about.record.test, abs=1e-9)
 
 
-def test_other_outputs_end_the_program(ticket: Ticket, tmp_path: Path) -> None:
+def test_the_readme_program_stops_on_changed_outputs(ticket: Ticket, tmp_path: Path) -> None:
     """The program compares: it must not pass whatever the file holds."""
     ticket.weights["layers.1.weight"][0] += 1.0
     with pytest.raises(AssertionError, match="other outputs than the file's"):
         run_readme(ticket, tmp_path)
 
 
-def test_the_readme_points_nowhere_that_is_not_there(path: Path) -> None:
+def test_links_of_the_readme_resolve(path: Path) -> None:
     assert b"docs/" not in unzipped(path)["README.md"]
 
 
@@ -434,7 +434,7 @@ def graph(small_graph: Graph) -> Graph:
 
 @pytest.mark.parametrize("kind", MASKS)
 @pytest.mark.parametrize("form", GRAPH_FORMATS)
-def test_networkx_reads_the_graph_by_the_recipe(
+def test_the_networkx_recipe_reads_the_graph(
     graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -529,7 +529,7 @@ def test_nodes_and_classes_without_names_have_numbers(small_graph: Graph) -> Non
 
 
 @pytest.mark.parametrize("mask", [DIRECTED, UNDIRECTED])
-def test_a_matrix_is_read_back_as_the_graph_and_the_mask(named_graph: Graph, mask: EdgeMask) -> None:
+def test_a_matrix_round_trips_to_graph_and_mask(named_graph: Graph, mask: EdgeMask) -> None:
     sparse = SparseGraph.under(named_graph, mask, "t")
     read = read_adjacency(adjacency(sparse), "t", mask.kind == "directed", named_graph.class_names)
     assert {tuple(edge) for edge in read.edges.T.tolist()} == {tuple(edge) for edge in sparse.edges.T.tolist()}
@@ -538,7 +538,7 @@ def test_a_matrix_is_read_back_as_the_graph_and_the_mask(named_graph: Graph, mas
     assert (found.kind, found.keep.tolist()) == (mask.kind, mask.keep.tolist())
 
 
-def test_a_graph_that_is_no_part_of_another_has_no_mask_there(named_graph: Graph) -> None:
+def test_a_graph_outside_the_original_has_no_mask(named_graph: Graph) -> None:
     sparse = SparseGraph.under(named_graph, DIRECTED, "t")
     fewer = replace(named_graph, edges=named_graph.edges[:, 1:])
     with pytest.raises(DataError, match="is not a part of the local small"):

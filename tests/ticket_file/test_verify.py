@@ -22,7 +22,7 @@ from tests.ticket_file.conftest import Arrays, changed, checked
 from tests.ticket_file.test_io import assert_documented_program_agrees
 
 
-def test_a_check_computes_the_network_again(trained: SeedRun, path: Path) -> None:
+def test_verification_recomputes_the_network(trained: SeedRun, path: Path) -> None:
     report = checked(path)
     assert report.passed
     assert report.max_output_difference <= 1e-6
@@ -33,7 +33,7 @@ def test_a_check_computes_the_network_again(trained: SeedRun, path: Path) -> Non
     assert (report.entries_kept, report.weights_kept) == (masks.edges.kept, masks.weights.kept)
 
 
-def test_other_outputs_fail_the_check_and_those_that_are_no_numbers_are_counted(ticket: Ticket, path: Path) -> None:
+def test_changed_or_non_finite_outputs_fail(ticket: Ticket, path: Path) -> None:
     report = checked(changed(path, outputs=ticket.outputs + np.float32(0.01)))
     assert not report.passed
     assert report.max_output_difference == pytest.approx(0.01, rel=1e-3)
@@ -52,13 +52,13 @@ def states(**numbers: float) -> Callable[[Arrays], None]:
 
 
 @pytest.mark.parametrize("name", ["test", "val", "graph_sparsity", "weight_sparsity", "edges_kept_either_way"])
-def test_a_number_that_is_not_found_fails_the_check(path: Path, name: str) -> None:
+def test_a_wrong_score_fails(path: Path, name: str) -> None:
     report = checked(changed(path, states(**{name: 0.999})))
     assert report.outputs_agree
     assert (report.passed, report.differs) == (False, [name])
 
 
-def test_macs_that_are_not_found_fail_the_check(path: Path) -> None:
+def test_wrong_macs_fail(path: Path) -> None:
     report = checked(changed(path, lambda document: document["record"]["macs"].update(published=5)))
     assert (report.passed, report.differs) == (False, ["macs.published"])
 
@@ -67,12 +67,12 @@ def test_macs_that_are_not_found_fail_the_check(path: Path) -> None:
     ("name", "value"),
     [("test_last", 1.01), ("best_epoch", -1), ("best_epoch", 15), ("seconds", -0.1), ("search_seconds", -5)],
 )
-def test_a_number_that_no_run_has_fails_the_check(path: Path, name: str, value: float) -> None:
+def test_an_impossible_number_fails(path: Path, name: str, value: float) -> None:
     report = checked(changed(path, states(**{name: value})))
     assert (report.passed, report.impossible) == (False, [name])
 
 
-def test_what_leaves_no_trace_is_taken_as_stated(path: Path) -> None:
+def test_unverifiable_statements_are_accepted(path: Path) -> None:
     report = checked(changed(path, states(best_epoch=3, seconds=9.0)))
     assert report.passed
     unfound = [each.name for each in report.stated if each.found is None]
@@ -129,28 +129,26 @@ CONTRADICTIONS: list[tuple[Callable[[Arrays], None], str]] = [
 
 
 @pytest.mark.parametrize(("change", "sentence"), CONTRADICTIONS)
-def test_a_contradiction_fails_the_check(path: Path, change: Callable[[Arrays], None], sentence: str) -> None:
+def test_a_contradiction_fails(path: Path, change: Callable[[Arrays], None], sentence: str) -> None:
     report = checked(changed(path, change))
     assert not report.passed
     assert any(told.startswith(sentence) for told in report.contradictions)
 
 
-def test_the_run_of_an_unknown_method_cannot_be_verified(path: Path) -> None:
+def test_an_unknown_method_cannot_be_verified(path: Path) -> None:
     report = checked(changed(path, lambda about: about["config"].update(method="theirs")))
     assert report.contradictions == ()
     assert {"run", "config.method", "config.p_graph"} < {*report.unchecked}
 
 
-def test_the_graph_of_a_link_file_is_the_training_part_of_its_data_set(
-    draw: Callable[..., SeedRun], tmp_path: Path
-) -> None:
+def test_the_graph_of_a_link_ticket_is_the_training_graph(draw: Callable[..., SeedRun], tmp_path: Path) -> None:
     ticket = make_ticket(draw(**LINK), 1)
     assert contradictions(ticket) == ()
     other = replace(ticket, graph=make_ticket(draw(**LINK, split_seed=1), 1).graph)
     assert contradictions(other) == ("The graph in the file differs from cora.",)
 
 
-def test_all_that_is_not_checked_is_named(ticket: Ticket, path: Path) -> None:
+def test_everything_unchecked_is_listed(ticket: Ticket, path: Path) -> None:
     """Whatever else is stated is told too: nothing is left out because a list does not know it."""
     told = unchecked(ticket.about)
     assert {"seed", "config.dropout", "config.epochs", "config.method", "data.source", "written_by.glt-studio"} < {
@@ -165,13 +163,13 @@ def test_all_that_is_not_checked_is_named(ticket: Ticket, path: Path) -> None:
     assert {*said} - {*told} == {"environment.versions", "environment.anything", "environment.data_hash"}
 
 
-def test_names_are_only_stated_where_the_data_set_is_not_here(ticket: Ticket) -> None:
+def test_names_are_unchecked_without_the_data_set(ticket: Ticket) -> None:
     data = ticket.about.data.model_copy(update={"hash": "0" * 64, "name": "their-own"})
     told = {*unchecked(ticket.about.model_copy(update={"data": data}))}
     assert {"class_names", "node_ids", "data.name", "data.raw_rows"} < told
 
 
-def test_edges_that_went_whole_are_no_contradiction(ticket: Ticket) -> None:
+def test_symmetric_removal_is_no_contradiction(ticket: Ticket) -> None:
     """Of 5,278 edges floor(0.4 * 5,278) = 2,111 go, of 10,556 entries 4,222 and not an odd number such as 4,223."""
     listed = ticket.graph.num_edges
     for gone, told in ((2111, 0), (2112, 1)):
@@ -217,9 +215,7 @@ def written(ticket: Ticket, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_ticket_comes_back_whole_and_passes_where_it_can_be_told(
-    of: Callable[[str], Ticket], tmp_path: Path, name: str
-) -> None:
+def test_an_ogb_ticket_round_trips_and_verifies(of: Callable[[str], Ticket], tmp_path: Path, name: str) -> None:
     ticket = of(name)
     path = written(ticket, tmp_path)
     again = read_ticket(path)
@@ -232,7 +228,7 @@ def test_a_ticket_comes_back_whole_and_passes_where_it_can_be_told(
     assert (report.test is None) == ("collab" in name)
 
 
-def test_the_metric_is_that_of_the_data_set(of: Callable[[str], Ticket]) -> None:
+def test_the_metric_follows_the_data_set(of: Callable[[str], Ticket]) -> None:
     assert [of(name).about.metric for name in ("arxiv", "proteins", "collab")] == ["accuracy", "ROC-AUC", "Hits@50"]
 
 
@@ -252,16 +248,14 @@ def test_the_documented_loader_gives_the_same_outputs(of: Callable[[str], Ticket
         ("collab", "links.test", np.zeros(4, int), "four lists of pairs"),
     ],
 )
-def test_tensors_that_do_not_fit_are_refused(
+def test_tensors_of_wrong_shape_are_refused(
     of: Callable[[str], Ticket], tmp_path: Path, name: str, tensor: str, values: np.ndarray, told: str
 ) -> None:
     with pytest.raises(DataError, match=told):
         read_ticket(changed(written(of(name), tmp_path), **{tensor: values}))
 
 
-def test_a_graph_beyond_memory_is_refused_before_anything_is_computed(
-    of: Callable[[str], Ticket], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_beyond_memory_is_refused(of: Callable[[str], Ticket], monkeypatch: pytest.MonkeyPatch) -> None:
     of("proteins")
     monkeypatch.setattr(module, "MOST_BYTES", 100_000)
     with pytest.raises(ConfigError, match=r"A ticket file on ogbn-proteins would have 173 kB, more than 100 kB"):
@@ -269,9 +263,7 @@ def test_a_graph_beyond_memory_is_refused_before_anything_is_computed(
 
 
 @pytest.mark.parametrize("name", ["arxiv", "proteins"])
-def test_the_size_that_is_held_against_memory_is_about_that_of_the_tensors(
-    of: Callable[[str], Ticket], name: str
-) -> None:
+def test_the_memory_estimate_is_near_the_tensor_size(of: Callable[[str], Ticket], name: str) -> None:
     ticket = of(name)
     held = sum(array.nbytes for tensor, array in arrays_of(ticket).items() if not tensor.startswith(OF_THE_NETWORK))
     assert module.tensor_bytes(ticket.graph) == pytest.approx(held, rel=0.1)

@@ -42,7 +42,7 @@ EDGES = np.array([[0, 0, 1, 2, 4], [1, 2, 2, 3, 5]])
 
 
 @pytest.mark.parametrize("objective", ["gic", "bce"])
-def test_held_out_edges_are_in_no_message_no_mask_and_no_positive(objective: str) -> None:
+def test_held_out_edges_are_in_no_message_mask_or_positive(objective: str) -> None:
     graph = load_graph("cora")
     problem = Problem(resolve({"task": "link", "hidden": 4, "link_objective": objective}), graph)
     split = split_links(graph, 0)
@@ -55,7 +55,7 @@ def test_held_out_edges_are_in_no_message_no_mask_and_no_positive(objective: str
     assert not held_out & (used | {(j, i) for i, j in used})
 
 
-def test_positives_of_bce_are_the_training_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bce_positives_are_the_training_edges(monkeypatch: pytest.MonkeyPatch) -> None:
     """With embeddings that tell only held-out pairs apart, the loss must not see them."""
     graph = load_graph("cora")
     seen: list[Tensor] = []
@@ -74,7 +74,7 @@ def test_positives_of_bce_are_the_training_edges(monkeypatch: pytest.MonkeyPatch
     assert not torch.equal(seen[0][:, 4488:], seen[1][:, 4488:])
 
 
-def test_scores_are_of_the_held_out_pairs() -> None:
+def test_scores_use_the_held_out_pairs() -> None:
     """Embeddings that know the test edges alone score 1 there and about a half on validation."""
     graph = load_graph("cora")
     split = split_links(graph, 0)
@@ -92,7 +92,7 @@ def test_scores_are_of_the_held_out_pairs() -> None:
         task.scores(torch.full((2708, 2), torch.nan), {SLOPE: torch.ones(1)})
 
 
-def test_theta_0_and_the_split_are_the_same_for_all_objectives_methods_and_models() -> None:
+def test_theta_0_and_split_do_not_depend_on_objective_or_method() -> None:
     gic, bce = (
         Problem(resolve({"task": "link", "hidden": 4, "link_objective": name}), load_graph("cora")).initial_weights(0)
         for name in ("gic", "bce")
@@ -105,7 +105,7 @@ def test_theta_0_and_the_split_are_the_same_for_all_objectives_methods_and_model
     assert not np.array_equal(message_graph(resolve({"task": "link", "split_seed": 1})).edges, one.edges)
 
 
-def test_hyper_parameters_are_the_authors() -> None:
+def test_hyper_parameters_equal_the_authors() -> None:
     config = resolve({"task": "link", "dataset": "pubmed", "model": "gat"}, "official")
     assert (config.learning_rate, config.weight_decay, config.dropout) == (1e-3, 0.0, 0.0)
     assert (config.gamma_graph, config.gamma_weight, config.epochs, config.retrain_epochs) == (1e-4, 1e-4, 200, 200)
@@ -128,7 +128,7 @@ def test_hyper_parameters_are_the_authors() -> None:
         ({}, {"link_objective": "dgi"}, "link_objective cannot be 'dgi'"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_starts(
+def test_impossible_settings_are_refused(
     monkeypatch: pytest.MonkeyPatch, changes: Mapping[str, Any], values: Mapping[str, Any], sentence: str
 ) -> None:
     registered = DATASETS.get
@@ -137,9 +137,7 @@ def test_what_cannot_be_is_refused_before_anything_starts(
         resolve({"task": "link", **values})
 
 
-def test_a_bundled_set_without_edges_to_spare_is_refused_at_once(
-    monkeypatch: pytest.MonkeyPatch, small_graph: Graph
-) -> None:
+def test_a_graph_with_too_few_edges_is_refused(monkeypatch: pytest.MonkeyPatch, small_graph: Graph) -> None:
     monkeypatch.setattr("glt.training.tasks.link.load_graph", lambda name: small_graph)
     with pytest.raises(DataError, match="small has too few edges"):
         resolve({"task": "link"})
@@ -197,7 +195,7 @@ def bce(true: Tensor, false: Tensor) -> Tensor:
     return -torch.cat([torch.sigmoid(true).log(), (1 - torch.sigmoid(false)).log()]).mean()
 
 
-def test_cross_entropy_is_that_of_inner_products(encoder: Encoder) -> None:
+def test_bce_is_cross_entropy_of_inner_products(encoder: Encoder) -> None:
     graph = encoder.graph
     rows = encoder.dense_embeddings()
     scores = rows @ rows.t()
@@ -208,7 +206,7 @@ def test_cross_entropy_is_that_of_inner_products(encoder: Encoder) -> None:
     torch.testing.assert_close(CrossEntropy(graph, "cpu").loss(encoder.step()), expected)
 
 
-def test_gic_is_its_formula(encoder: Encoder) -> None:
+def test_gic_equals_its_formula(encoder: Encoder) -> None:
     generator = np.random.default_rng(0)
     order, start = generator.permutation(6), generator.choice(6, 3, replace=False)
     true, false = encoder.dense_embeddings(), encoder.dense_embeddings(order)
@@ -241,7 +239,7 @@ def test_gradients_of_all_tensors_check(encoder: Encoder, name: str) -> None:
     assert torch.autograd.gradcheck(lambda *_: objective.loss(encoder.step()), tuple(used.values()))
 
 
-def test_pairs_are_scored_by_inner_product_or_cosine_and_a_zero_embedding_keeps_gradients_finite() -> None:
+def test_zero_embeddings_keep_pair_score_gradients_finite() -> None:
     rows = torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, 0.0]], requires_grad=True)
     pairs = torch.tensor([[0, 0], [1, 2]])
     cross_entropy, info_clust = CrossEntropy(load_graph("cora"), "cpu"), InfoClust(1, 1.0, 0, 0.5)
@@ -251,13 +249,13 @@ def test_pairs_are_scored_by_inner_product_or_cosine_and_a_zero_embedding_keeps_
     assert float(gradient.abs().max()) <= 1
 
 
-def test_more_iterations_move_the_centres(encoder: Encoder) -> None:
+def test_more_gic_iterations_move_the_centres(encoder: Encoder) -> None:
     losses = {steps: InfoClust(3, 4.0, steps, 0.0).loss(encoder.step()).item() for steps in (0, 10, 11)}
     assert losses[0] != losses[10]
     assert losses[10] == pytest.approx(losses[11], abs=1e-3)
 
 
-def test_roc_auc_counts_couples() -> None:
+def test_roc_auc_equals_the_share_of_ordered_couples() -> None:
     assert roc_auc(np.zeros(4), np.zeros(7)) == 0.5
     rng = np.random.default_rng(0)
     true, false = rng.integers(0, 9, 40), rng.integers(0, 9, 30)
@@ -286,7 +284,7 @@ def step(rows: Tensor, weights: Mapping[str, Tensor], seed: int, batch: np.ndarr
     return TrainingPass(rows, weights, np.random.default_rng(seed), lambda order: rows[order], batch)
 
 
-def test_the_loss_is_that_of_single_pairs() -> None:
+def test_hadamard_loss_equals_the_sum_over_single_pairs() -> None:
     rows = torch.randn(6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
     weights = predictor(3)
     loss = Hadamard(EDGES, 6, "cpu").loss(step(rows, weights, 5, EDGES[:, :4]))
@@ -298,7 +296,7 @@ def test_the_loss_is_that_of_single_pairs() -> None:
     torch.testing.assert_close(torch.autograd.grad(loss, rows), torch.autograd.grad(expected, rows))
 
 
-def test_an_epoch_goes_once_through_all_training_edges_in_a_new_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_epoch_visits_every_training_edge_once_in_a_new_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link, "EDGES_A_STEP", 2)
     objective, generator = Hadamard(EDGES, 6, "cpu"), np.random.default_rng(0)
     epochs = [list(objective.batches(generator)) for _ in range(2)]
@@ -308,7 +306,7 @@ def test_an_epoch_goes_once_through_all_training_edges_in_a_new_order(monkeypatc
     assert sorted(orders[0]) == sorted(orders[1]) == sorted(map(tuple, EDGES.T))
 
 
-def test_scores_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_do_not_depend_on_chunking(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, weights = torch.randn(6, 3, dtype=torch.float64), predictor(3)
     pairs = torch.randint(0, 6, (2, 11))
     whole = Hadamard(EDGES, 6, "cpu").scores(rows, weights, pairs)
@@ -327,7 +325,7 @@ def two_threads() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_the_gradient_of_repeated_rows_is_the_same_bits_on_two_threads() -> None:
+def test_gradients_of_repeated_rows_are_deterministic_on_two_threads() -> None:
     """Indexing in place of `index_select` fails here: threads add to a row in the order in which they come by."""
     generator = torch.Generator().manual_seed(0)
     rows = torch.randn(50, 64, generator=generator).requires_grad_()
@@ -352,7 +350,7 @@ def test_the_predictor_is_never_pruned_and_starts_without_biases() -> None:
     assert start["layers.1.weight"].shape == (4, 4)
 
 
-def test_links_of_cora_are_learned() -> None:
+def test_link_prediction_on_cora_beats_chance() -> None:
     """With the 85/5/10 split, ROC-AUC is far above chance after some epochs, and each epoch is one step there."""
     config = resolve({"task": "link", "link_objective": "hadamard", "hidden": 32})
     problem = Problem(config, load_graph("cora"))
@@ -378,7 +376,7 @@ class TestAnOwnSplit:
     def graph(self, small_graph: Graph) -> Graph:
         return replace(small_graph, links=own_split(60))
 
-    def test_all_its_edges_carry_messages_whatever_the_seed_and_its_files_are_not_read(self, graph: Graph) -> None:
+    def test_all_edges_carry_messages(self, graph: Graph) -> None:
         for seed in (0, 1):
             config = resolve({"dataset": "ogbl-collab", "task": "link", "split_seed": seed})
             assert LINK.message_graph(graph, config) is graph
@@ -388,7 +386,7 @@ class TestAnOwnSplit:
         assert LINK.message_edges(1000, DATASETS.get("cora")) == 850
 
     @pytest.mark.parametrize("objective", ["hadamard", "bce", "gic"])
-    def test_hits_are_counted_against_its_own_negatives(self, graph: Graph, objective: str) -> None:
+    def test_hits_use_the_supplied_negatives(self, graph: Graph, objective: str) -> None:
         """Every pair has the score of a node with itself, but that of one test edge is higher."""
         settings = {"dataset": "ogbl-collab", "task": "link", "link_objective": objective, "gic_clusters": 2}
         problem = Problem(resolve({**settings, "hidden": 4}), graph)
@@ -400,19 +398,19 @@ class TestAnOwnSplit:
         assert problem.task.scores(rows, weights).test == 0.5
         assert problem.task.scores(rows, weights).val == 0
 
-    def test_pairs_for_training_are_its_training_edges(self, graph: Graph) -> None:
+    def test_positives_are_the_training_edges(self, graph: Graph) -> None:
         task = LINK.bind(graph, resolve({"dataset": "ogbl-collab", "task": "link", "hidden": 4}), "cpu")
         (batch,) = task.batches(np.random.default_rng(0))
         assert sorted(map(tuple, batch.T)) == sorted(map(tuple, EDGES.T))
 
-    def test_too_few_negatives_are_refused_at_once(self, graph: Graph) -> None:
+    def test_too_few_negatives_are_refused(self, graph: Graph) -> None:
         """The evaluator itself would call every score perfect."""
         config = resolve({"dataset": "ogbl-collab", "task": "link", "hidden": 4})
         with pytest.raises(DataError, match="small has 1 validation edges and 49 negatives, but Hits@50 needs"):
             LINK.bind(replace(graph, links=own_split(49)), config, "cpu")
 
 
-def test_another_split_is_drawn_where_a_graph_brings_none() -> None:
+def test_a_split_is_drawn_for_a_graph_without_one() -> None:
     graph = load_graph("cora")
     config = resolve({"task": "link", "link_objective": "hadamard", "hidden": 4, "split_seed": 3})
     task = LINK.bind(graph, config, "cpu")
@@ -421,9 +419,7 @@ def test_another_split_is_drawn_where_a_graph_brings_none() -> None:
 
 
 @pytest.mark.parametrize(("size", "steps"), [(3000, [3000, 1488]), (10_000, [4488])])
-def test_a_network_with_batches_of_edges_steps_once_a_batch(
-    monkeypatch: pytest.MonkeyPatch, size: int, steps: list[int]
-) -> None:
+def test_edge_batches_step_once_each(monkeypatch: pytest.MonkeyPatch, size: int, steps: list[int]) -> None:
     monkeypatch.setattr(link, "EDGES_A_STEP", size)
     problem = Problem(resolve({"task": "link", "link_objective": "hadamard", "hidden": 4}), load_graph("cora"))
     seen, loss = list[int](), problem.task.loss

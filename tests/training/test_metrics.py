@@ -39,12 +39,12 @@ from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
 CHANCE = Chance(0.3, 0.05)
 
 
-def test_accuracy_is_the_share_of_right_classes() -> None:
+def test_accuracy_is_the_share_of_correct_classes() -> None:
     truth, predicted = np.array([0, 1, 2, 3])[:, None], np.array([0, 1, 3, 3])[:, None]
     assert node_score("ogbn-arxiv", truth, predicted) == 0.75
 
 
-def test_roc_auc_is_the_mean_over_tasks_that_have_both_kinds() -> None:
+def test_roc_auc_is_the_mean_over_tasks_with_both_classes() -> None:
     """Two tasks count: one is ordered rightly, one has half of its couples right; 110 have no positive."""
     truth, predicted = np.zeros((4, 112), dtype=np.uint8), np.zeros((4, 112), dtype=np.float32)
     truth[:, 0], predicted[:, 0] = [0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4]
@@ -52,14 +52,14 @@ def test_roc_auc_is_the_mean_over_tasks_that_have_both_kinds() -> None:
     assert node_score("ogbn-proteins", truth, predicted) == 0.75
 
 
-def test_hits_are_the_positives_above_the_fiftieth_negative() -> None:
+def test_hits_at_50_counts_positives_above_the_50th_negative() -> None:
     false = np.arange(100, dtype=np.float32)
     assert link_score("ogbl-collab", np.array([49, 50, 51, 52], dtype=np.float32), false) == 0.5
     assert HITS_AT == _evaluator("linkproppred", "ogbl-collab").K
 
 
 @pytest.mark.usefixtures("benchmark_sets")
-def test_a_data_set_names_its_evaluator_and_what_ogb_refuses_is_one_sentence() -> None:
+def test_ogb_evaluator_errors_are_one_sentence() -> None:
     assert [evaluator_of(name) for name in ("ogbn-arxiv", "cora", "unknown")] == ["ogbn-arxiv", "", ""]
     with pytest.raises(DataError, match="evaluator of ogbn-proteins cannot score this run: Number of tasks"):
         node_score("ogbn-proteins", np.ones((2, 3), dtype=np.int64), np.ones((2, 3)))
@@ -87,7 +87,7 @@ def printed(code: str, path: str = "") -> list[str]:
     return told.stdout.split()
 
 
-def test_a_score_asks_nobody_for_news_and_loads_no_graph_library_and_nothing_else_loads_ogb(tmp_path: Path) -> None:
+def test_evaluators_make_no_request_and_import_no_graph_library(tmp_path: Path) -> None:
     """The module with which ogb asks is at hand, and must not be used."""
     (tmp_path / "outdated.py").write_text("def check_outdated(*about):\n    return False, about\n")
     assert printed(SCRIPT, str(tmp_path)) == ["1", "False", "False", "False"]
@@ -106,11 +106,11 @@ def test_a_score_asks_nobody_for_news_and_loads_no_graph_library_and_nothing_els
         ([0.1], None),
     ],
 )
-def test_the_place_from_which_a_stage_is_at_chance(scores: list[float], start: int | None) -> None:
+def test_the_first_epoch_at_chance_level(scores: list[float], start: int | None) -> None:
     assert at_chance_from(np.array(scores), CHANCE) == start
 
 
-def test_the_best_guess_of_a_class_is_the_largest_one_and_links_are_guessed_half_of_the_time() -> None:
+def test_chance_level_of_classes_and_links() -> None:
     cora = load_graph("cora")
     chance = TASKS.get("node").chance(cora, resolve({"dataset": "cora"}))
     assert chance is not None
@@ -129,7 +129,7 @@ def test_the_best_guess_of_a_class_is_the_largest_one_and_links_are_guessed_half
     assert chance.margin == pytest.approx(1.645 * np.sqrt(527 / (12 * 263 * 263)))
 
 
-def test_a_guess_exceeds_the_bound_of_auc_once_in_twenty() -> None:
+def test_chance_bound_of_roc_auc_is_exceeded_in_5_percent() -> None:
     rng, chance = np.random.default_rng(0), auc_by_chance(np.array([30]), np.array([50]))
     assert chance is not None
     drawn = [mannwhitneyu(*np.split(rng.random(80), [30])).statistic / 1500 for _ in range(4000)]
@@ -137,7 +137,7 @@ def test_a_guess_exceeds_the_bound_of_auc_once_in_twenty() -> None:
     assert auc_by_chance(np.array([0]), np.array([5])) is None
 
 
-def test_a_guess_exceeds_the_bound_of_hits_about_once_in_twenty() -> None:
+def test_chance_bound_of_hits_is_exceeded_in_about_5_percent() -> None:
     rng, chance = np.random.default_rng(0), hits_by_chance(200, 999, 50)
     assert chance is not None
     thresholds = np.sort(rng.random((4000, 999)), axis=1)[:, -50]
@@ -181,7 +181,7 @@ def separable() -> Graph:
     return Graph("two classes", edges, csr_array(features), labels, split, Provenance("by hand", edges.shape[1], 0, 0))
 
 
-def test_a_penalty_that_is_too_large_collapses_a_search_and_none_does_not(separable: Graph) -> None:
+def test_too_large_a_penalty_collapses_a_search(separable: Graph) -> None:
     chance = accuracy_by_chance(separable.labels[separable.split.val])
     assert chance is not None
     result, scores = search(separable, gamma=10.0, epochs=200)
@@ -202,7 +202,7 @@ def test_a_penalty_that_is_too_large_collapses_a_search_and_none_does_not(separa
     assert max(result.last_at_zero.values()) < 0.5
 
 
-def test_a_sample_of_a_large_tensor_stands_for_all_of_it() -> None:
+def test_collapse_is_detected_from_a_sample_of_a_large_tensor() -> None:
     """Of 736,000 weights of two tensors; the small one, all of it above zero, must not count for half."""
     problem = Problem(resolve({"dataset": "cora"}), load_graph("cora"))
     masks = problem.full_masks()
@@ -219,7 +219,7 @@ def test_a_sample_of_a_large_tensor_stands_for_all_of_it() -> None:
     assert network.have_reached_zero(share + 0.001) == []
 
 
-def test_a_stage_that_goes_on_knows_what_came_before(separable: Graph) -> None:
+def test_a_resumed_stage_keeps_its_collapse_record(separable: Graph) -> None:
     class Halted(Exception):
         pass
 
@@ -262,7 +262,7 @@ def read(test_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Re
     return read
 
 
-def test_more_clusters_than_nodes_at_hand_are_refused_before_a_run_is_made(read: Read) -> None:
+def test_more_clusters_than_nodes_are_refused(read: Read) -> None:
     read("ogbl-collab")
     settings = {"dataset": "ogbl-collab", "task": "link", "link_objective": "gic"}
     assert resolve({**settings, "gic_clusters": 120}).options["gic_clusters"] == 120
@@ -270,7 +270,7 @@ def test_more_clusters_than_nodes_at_hand_are_refused_before_a_run_is_made(read:
         resolve(settings)
 
 
-def test_arxiv_is_scored_by_the_share_of_right_subjects(read: Read) -> None:
+def test_arxiv_is_scored_by_accuracy(read: Read) -> None:
     graph = read("ogbn-arxiv")
     problem = Problem(resolve({"dataset": "ogbn-arxiv"}), graph)
     output = torch.from_numpy(np.eye(40)[np.where(np.arange(graph.num_nodes) % 3, graph.labels, 39 - graph.labels)])
@@ -280,7 +280,7 @@ def test_arxiv_is_scored_by_the_share_of_right_subjects(read: Read) -> None:
     assert metric_of("ogbn-arxiv", "node") == "accuracy"
 
 
-def test_proteins_are_scored_by_their_tasks_not_their_species(read: Read) -> None:
+def test_proteins_are_scored_by_roc_auc_over_tasks(read: Read) -> None:
     graph = read("ogbn-proteins")
     assert graph.targets is not None
     problem = Problem(resolve({"dataset": "ogbn-proteins"}), graph)
@@ -300,7 +300,7 @@ def mean_auc(truth: np.ndarray, scores: np.ndarray) -> float:
     return float((below[both] / (positives * (len(truth) - positives))[both]).mean())
 
 
-def test_collab_is_scored_against_its_own_pairs(read: Read) -> None:
+def test_collab_is_scored_by_hits_against_its_own_negatives(read: Read) -> None:
     """A pair's score is that of its first node here, so that hits can be counted by hand."""
     graph = read("ogbl-collab")
     assert graph.links is not None

@@ -40,7 +40,7 @@ def survivors() -> Survivors:
     return Survivors(Masks(edges, WeightMask({"w": np.ones((2, 2), dtype=np.bool_)})), "cpu")
 
 
-def test_the_lowest_magnitudes_go_first_ties_by_index_and_do_not_come_back(survivors: Survivors) -> None:
+def test_lowest_magnitudes_are_pruned_first_with_ties_by_index(survivors: Survivors) -> None:
     soft = SoftMasks(torch.tensor([-0.5, 0.2, -0.1, 0.2, 0.9]), {"w": torch.tensor([[0.3, -0.1], [0.1, 0.2]])})
     survivors.narrow(soft, 3, 3)
     assert survivors.masks().edges.keep.tolist() == [True, False, False, False, True, True]
@@ -50,7 +50,7 @@ def test_the_lowest_magnitudes_go_first_ties_by_index_and_do_not_come_back(survi
     assert survivors.weights["w"].tolist() == [[False, False], [True, True]]
 
 
-def test_a_state_is_all_that_a_search_needs_to_go_on(survivors: Survivors) -> None:
+def test_a_search_resumes_from_its_state(survivors: Survivors) -> None:
     first = SoftMasks(torch.tensor([0.1, 0.2, 0.3, 0.4, 0.5]), {"w": torch.arange(4.0).reshape(2, 2)})
     survivors.narrow(first, 4, 3)
     other = Survivors(survivors._start, "cpu")
@@ -62,7 +62,7 @@ def test_a_state_is_all_that_a_search_needs_to_go_on(survivors: Survivors) -> No
         other.restore({"edges": np.ones(4, dtype=np.bool_), "w": np.ones((2, 2), dtype=np.bool_)})
 
 
-def test_the_course_ends_exactly_and_never_rises() -> None:
+def test_the_pruning_course_falls_to_its_exact_end() -> None:
     course = [Narrowing((10_556, 5_000), (917, 3)).after(epoch, 200) for epoch in range(1, 201)]
     assert course[-1] == (5_000, 3)
     steps = -np.diff(np.array([(10_556, 917), *course]), axis=0)
@@ -105,7 +105,7 @@ def test_counts_are_exact_at_every_epoch_and_masks_are_nested_within_the_search(
     assert seen[-1].edges.kept == 3
 
 
-def test_what_is_gone_is_as_if_it_were_not_there(problem: Problem) -> None:
+def test_pruned_values_equal_a_smaller_network(problem: Problem) -> None:
     """After a search, outputs are those of the smaller network under the soft values left; the rest has no gradient."""
     network, schedule = search(problem)
     seen: list[EpochResult] = []
@@ -191,7 +191,7 @@ def one_epoch(passes: Passes, network: Network) -> tuple[float, dict[str, Tensor
         {"model": "gat", "gat_heads": 2, "gat_mask": "logit", "layers": 3},
     ],
 )
-def test_an_epoch_is_that_of_the_whole_graph(settings: dict[str, Any], soft: bool) -> None:
+def test_an_epoch_on_receptive_fields_equals_the_whole_graph(settings: dict[str, Any], soft: bool) -> None:
     problem = Problem(resolve({**SMALL, **settings}), load_graph("cora"))
     network = network_of(problem, soft)
     whole, field = FullBatch(network), on_fields(network)
@@ -203,7 +203,7 @@ def test_an_epoch_is_that_of_the_whole_graph(settings: dict[str, Any], soft: boo
         torch.testing.assert_close(found[name], gradient, rtol=1e-3, atol=1e-6)
 
 
-def test_an_entry_that_reaches_no_training_node_has_no_gradient_at_all() -> None:
+def test_entries_outside_the_receptive_field_have_no_gradient() -> None:
     problem = Problem(resolve(SMALL), load_graph("cora"))
     network = network_of(problem, soft=True)
     _, gradients = one_epoch(on_fields(network), network)
@@ -216,7 +216,7 @@ def test_an_entry_that_reaches_no_training_node_has_no_gradient_at_all() -> None
     assert gradients["mask/edges"][~outside].any()
 
 
-def test_fields_are_used_where_they_are_small_and_all_nodes_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_receptive_fields_are_used_only_when_small(monkeypatch: pytest.MonkeyPatch) -> None:
     def passes(**settings: Any) -> Passes:
         problem = Problem(resolve({**SMALL, **settings}), load_graph("cora"))
         return passes_of(Network(problem, problem.full_masks(), problem.initial_weights(0)))
@@ -232,7 +232,7 @@ def test_fields_are_used_where_they_are_small_and_all_nodes_elsewhere(monkeypatc
     assert isinstance(passes_of(network_of(problem, soft=False)), FullBatch)
 
 
-def test_the_first_step_of_a_stage_finds_the_product_that_later_ones_find(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_step_of_a_stage_uses_the_same_product_as_later_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a stage which goes on from a checkpoint computes the very bits of one that was never stopped."""
     problem = Problem(resolve(SMALL), load_graph("cora"))
     network = network_of(problem, soft=True)
@@ -247,7 +247,7 @@ def problem_of(graph: Graph, **values: object) -> Problem:
     return Problem(resolve({**VALUES, **values}), graph)
 
 
-def test_a_partition_holds_every_node_once_and_links_are_not_predicted_in_clusters() -> None:
+def test_a_partition_holds_every_node_once() -> None:
     parts = partition(11, 3, np.random.default_rng(0))
     assert sorted(np.concatenate(parts)) == list(range(11))
     assert [part.size for part in parts] == [4, 4, 3]
@@ -258,7 +258,7 @@ def test_a_partition_holds_every_node_once_and_links_are_not_predicted_in_cluste
 
 
 @pytest.mark.parametrize("kind", ["directed", "undirected"])
-def test_a_part_has_the_entries_inside_its_cluster_with_their_values(small_graph: Graph, kind: str) -> None:
+def test_a_cluster_batch_has_the_entries_inside_the_cluster(small_graph: Graph, kind: str) -> None:
     mask = EdgeMask(kind, np.arange(10 if kind == "directed" else 5) != 2)  # type: ignore[arg-type]
     whole = GraphOperator(small_graph, mask, dtype=torch.float64)
     values = torch.arange(1.0, mask.kept + 1, dtype=torch.float64)
@@ -273,7 +273,7 @@ def test_a_part_has_the_entries_inside_its_cluster_with_their_values(small_graph
         assert set(values[part.value_numbers()].tolist()) == set(inside[inside > 0].tolist())
 
 
-def test_evaluation_in_clusters_is_the_whole_graph_without_the_edges_between(small_graph: Graph) -> None:
+def test_cluster_evaluation_equals_the_graph_without_edges_between_clusters(small_graph: Graph) -> None:
     drawn = np.random.default_rng(2).random((small_graph.num_edges, 2), dtype=np.float32)
     graph = replace(small_graph, edge_features=drawn)
     problem = problem_of(graph, batch_clusters=3, batch_clusters_eval=2)
@@ -292,9 +292,7 @@ def test_evaluation_in_clusters_is_the_whole_graph_without_the_edges_between(sma
 
 
 @pytest.mark.parametrize("masks", ["fresh", "persistent"])
-def test_soft_edge_masks_move_with_each_cluster_and_equal_seeds_give_equal_losses(
-    small_graph: Graph, masks: str
-) -> None:
+def test_every_cluster_trains_soft_edge_masks_reproducibly(small_graph: Graph, masks: str) -> None:
     """Six clusters for three training nodes: some train nothing, and losses stay finite."""
     losses = []
     for _ in range(2):
@@ -311,7 +309,7 @@ def test_soft_edge_masks_move_with_each_cluster_and_equal_seeds_give_equal_losse
     assert np.isfinite(losses).all()
 
 
-def test_restarted_edges_are_back_where_they_began(small_graph: Graph) -> None:
+def test_restarted_edge_masks_equal_their_start(small_graph: Graph) -> None:
     problem = problem_of(small_graph, batch_clusters=2, cluster_masks="fresh")
     masks = problem.full_masks()
     soft = SoftMasks.around_one(masks, 0.5, np.random.default_rng(0), "cpu")
@@ -324,7 +322,7 @@ def test_restarted_edges_are_back_where_they_began(small_graph: Graph) -> None:
     torch.testing.assert_close(soft.edges.detach()[[0, 2]], began[[0, 2]] + 1)
 
 
-def test_a_part_can_be_run_with_its_features_shuffled(small_graph: Graph) -> None:
+def test_a_cluster_batch_accepts_shuffled_features(small_graph: Graph) -> None:
     """Objectives that tell real nodes from false ones see a part as they see a whole graph."""
     problem = problem_of(small_graph, dropout=0.0)
     network = Network(problem, problem.full_masks(), problem.initial_weights(0))

@@ -40,7 +40,7 @@ def graph(small_graph: Graph) -> Graph:
     return replace(small_graph, targets=targets.astype(np.uint8), labels=np.array([0, 0, 3, 3, 7, 7]), split=split)
 
 
-def test_accuracy_by_the_evaluator_is_our_own(small_graph: Graph) -> None:
+def test_evaluator_accuracy_equals_own_accuracy(small_graph: Graph) -> None:
     generator = np.random.default_rng(0)
     nodes = generator.permutation(300)
     features = small_graph.features[generator.integers(0, 6, 300)]
@@ -68,7 +68,7 @@ def test_binary_tasks_are_trained_by_cross_entropy_on_training_nodes_alone(graph
     assert not gradient[2:].any()
 
 
-def test_binary_tasks_are_scored_by_their_mean_roc_auc_whatever_the_labels(graph: Graph) -> None:
+def test_binary_tasks_are_scored_by_mean_roc_auc(graph: Graph) -> None:
     """Of two nodes a part, the positive one is scored higher in every task of validation, in a quarter of test's."""
     output = torch.from_numpy(graph.targets.astype(np.float32) * 2 - 1)
     output[4:, TARGETS // 4 :] *= -1
@@ -80,7 +80,7 @@ def test_binary_tasks_are_scored_by_their_mean_roc_auc_whatever_the_labels(graph
         task.scores(torch.full((6, TARGETS), torch.nan), {})
 
 
-def test_targets_that_cannot_be_scored_are_refused_at_once(graph: Graph) -> None:
+def test_targets_that_cannot_be_scored_are_refused(graph: Graph) -> None:
     assert graph.targets is not None
     targets = graph.targets.copy()
     targets[4:] = 0
@@ -113,9 +113,7 @@ def network(problem: Problem, masks: Masks, soft: bool) -> Network:
 
 
 @pytest.mark.parametrize("soft", [False, True])
-def test_pruned_weights_stay_zero_under_momentum_and_decay_and_equal_seeds_give_equal_bits(
-    problem: Problem, soft: bool
-) -> None:
+def test_pruned_weights_stay_zero_and_seeds_are_reproducible(problem: Problem, soft: bool) -> None:
     masks = pruned(problem)
     result, again = (
         Stage(network(problem, masks, soft), SEARCH, stream(0, 1, "x")).run(lambda _: None) for _ in range(2)
@@ -135,7 +133,7 @@ def test_soft_masks_start_within_the_noise(problem: Problem) -> None:
     assert 0 < float((soft.edges.detach() - 1).abs().max()) <= 1.01e-5
 
 
-def test_best_epoch_is_the_first_strict_maximum_and_its_tensors_score_so(problem: Problem) -> None:
+def test_best_epoch_is_the_first_strict_maximum(problem: Problem) -> None:
     seen: list[EpochResult] = []
     net = network(problem, pruned(problem), soft=False)
     result = Stage(net, Schedule(30, 0.01, 5e-4), stream(0, 1, "x")).run(seen.append)
@@ -164,7 +162,9 @@ def test_penalty_gradient_is_that_of_the_l1_norms(problem: Problem) -> None:
         torch.testing.assert_close(mask.grad, gradient)
 
 
-def test_a_stem_shared_with_evaluation_trains_as_a_fresh_one(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sharing_the_first_product_with_evaluation_changes_no_step(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two steps by hand, computing everything anew, equal two epochs of passes on the whole graph."""
     masks, schedule = problem.full_masks(), Schedule(2, 0.01, 5e-4)
     monkeypatch.setattr(trainer, "passes_of", FullBatch)

@@ -25,7 +25,7 @@ RunsFor = Callable[[str], Sequence[Run]]
 
 @pytest.mark.skipif(files.tex_found() is None, reason="no TeX is installed")
 @pytest.mark.parametrize("name", ["accuracy", "pairs"])
-def test_a_figure_has_its_width_and_the_same_bytes_and_stays_as_it_was(runs_for: RunsFor, name: str) -> None:
+def test_figure_files_are_reproducible(runs_for: RunsFor, name: str) -> None:
     runs, choices = runs_for(name)[:1], FigureChoices(round=5)
     figure = draw(name, runs, choices)
     before, content = figure_bytes(figure, "png", 50), figure_bytes(figure, "pgf")
@@ -38,7 +38,7 @@ def test_a_figure_has_its_width_and_the_same_bytes_and_stays_as_it_was(runs_for:
     assert not any(re.search(r"(?<!\\)[%&#_]", text) for text in texts)
 
 
-def test_without_a_tex_it_is_not_offered(
+def test_pgf_is_not_offered_without_tex(
     runs_for: RunsFor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(files.shutil, "which", lambda name: None)
@@ -59,7 +59,7 @@ def runs(make_scored: Callable[..., Run]) -> Sequence[Run]:
     return [make_scored(method, scores) for method, scores in SCORES.items()]
 
 
-def test_words_have_the_chosen_letters_and_size(runs: Sequence[Run]) -> None:
+def test_text_has_the_chosen_font_and_size(runs: Sequence[Run]) -> None:
     label = draw("accuracy", runs, FigureChoices(font="sans", text=10)).axes[0].xaxis.label
     assert (label.get_fontfamily(), label.get_fontsize()) == (["DejaVu Sans"], 10)
     usual = draw("accuracy", runs, FigureChoices()).axes[0].xaxis.label
@@ -82,7 +82,7 @@ def test_methods_differ_in_a_grey_figure(runs: Sequence[Run]) -> None:
     assert ugs.get_linestyle() != random.get_linestyle()
 
 
-def test_greys_of_a_crowd_go_from_light_to_dark(make_scored: Callable[..., Run]) -> None:
+def test_greys_of_many_runs_range_from_light_to_dark(make_scored: Callable[..., Run]) -> None:
     crowd = [make_scored("ugs", SCORES["ugs"], p_graph=0.01 * (place + 1)) for place in range(5)]
     figure = draw("accuracy", crowd, FigureChoices(grey=True))
     lines = [line for line in figure.axes[0].lines if len(line.get_xdata()) == len(SCORES["ugs"][0])]
@@ -91,7 +91,7 @@ def test_greys_of_a_crowd_go_from_light_to_dark(make_scored: Callable[..., Run])
     assert len(set(inks)) == len(crowd)
 
 
-def test_the_command_names_what_was_chosen() -> None:
+def test_the_command_has_the_chosen_options() -> None:
     command = figure_command("accuracy", ["a"], FigureChoices(font="sans", text=9.5, grey=True), "runs", "f.pdf")
     assert "--font sans --text 9.5 --grey" in command
     sample = Sample(kind="nodes", nodes=(3, 17))

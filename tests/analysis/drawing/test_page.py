@@ -41,7 +41,7 @@ def test_panels_have_letters_and_one_legend(runs: Sequence[Run]) -> None:
     assert not any(part.legends for part in figure.subfigs)
 
 
-def test_panels_of_a_row_begin_and_end_at_the_same_height(runs: Sequence[Run]) -> None:
+def test_panels_of_a_row_are_aligned(runs: Sequence[Run]) -> None:
     places = [part.axes[0].get_window_extent() for part in draw(NAMES, runs, WIDE, "1x3").subfigs]
     assert len({round(place.y0, 3) for place in places}) == 1
     assert len({round(place.y1, 3) for place in places}) == 1

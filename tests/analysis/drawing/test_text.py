@@ -68,7 +68,7 @@ def words(figure: Figure) -> Iterator[str]:
 
 @pytest.mark.usefixtures("own_words")
 @pytest.mark.parametrize("name", FIGURES.names())
-def test_no_figure_reads_a_formula_in_them(runs_for: RunsFor, name: str) -> None:
+def test_figures_do_not_read_formulas_in_labels(runs_for: RunsFor, name: str) -> None:
     found = list(words(draw(name, runs_for(name), CHOICES)))
     assert not [text for text in found if "$" in text and cbook.is_math_text(text)]
     shown = " ".join(" ".join(map(as_drawn, found)).split())
@@ -86,13 +86,13 @@ def test_no_figure_reads_a_formula_in_them(runs_for: RunsFor, name: str) -> None
         ("«ħ» ą é", "??? a é"),
     ],
 )
-def test_tex_is_given_what_prints_them(given: str, typed: str) -> None:
+def test_labels_are_escaped_for_tex(given: str, typed: str) -> None:
     assert files.escaped(plain(given)) == typed
 
 
 @pytest.mark.skipif(files.tex_found() is None, reason="no TeX is installed")
 @pytest.mark.usefixtures("own_words")
-def test_pgf_files_have_them(runs_for: RunsFor, tmp_path: Path) -> None:
+def test_pgf_files_hold_the_labels(runs_for: RunsFor, tmp_path: Path) -> None:
     content = figure_bytes(draw("accuracy", runs_for("accuracy")[:1], CHOICES), "pgf").decode()
     (typed,) = re.findall(r"\\def%\{\\%\}(Costs.*?)\}\}%$", content, re.MULTILINE)
     # Without the figure around it, which asks for a package that this TeX may not have.
@@ -156,7 +156,7 @@ def extent(text: Text, figure: Figure) -> Bbox:
 
 @pytest.mark.parametrize("text", [None, 12.0])
 @pytest.mark.parametrize(("venue", "columns"), PAGES)
-def test_nothing_in_a_legend_leaves_the_page(runs: Sequence[Run], venue: str, columns: int, text: float | None) -> None:
+def test_legends_stay_on_the_page(runs: Sequence[Run], venue: str, columns: int, text: float | None) -> None:
     figure = draw("accuracy", runs, FigureChoices(venue=venue, columns=columns, text=text))
     words = [each for legend in figure.legends for each in legend.get_texts() if each.get_text().strip()]
     assert "dropout = 0.08, epochs = 8, hidden = 8" in " ".join(words[0].get_text().split())
@@ -167,7 +167,7 @@ def test_nothing_in_a_legend_leaves_the_page(runs: Sequence[Run], venue: str, co
         assert place.y1 <= figure.bbox.height
 
 
-def test_a_word_longer_than_a_line_is_broken_and_a_dollar_stays_one() -> None:
+def test_overlong_words_are_broken() -> None:
     with paper_style(VENUES["icml"]):
         label = plain("_$" + 80 * "$a")
         lines = wrapped(label, 1.0)
@@ -190,7 +190,7 @@ def test_titles_of_panels_stay_on_the_page() -> None:
     assert extent(long, figure).x1 <= extent(short, figure).x0
 
 
-def test_words_of_the_dense_lines_hide_no_curve(runs: Sequence[Run]) -> None:
+def test_labels_of_dense_lines_hide_no_curve(runs: Sequence[Run]) -> None:
     (area,) = draw("accuracy", runs, FigureChoices()).axes
     dense = [text for text in area.texts if text.get_text().startswith("Dense (")]
     assert len(dense) == 3
@@ -203,7 +203,7 @@ def test_words_of_the_dense_lines_hide_no_curve(runs: Sequence[Run]) -> None:
 
 
 @pytest.mark.parametrize("x", ["graph", "weight", "macs"])
-def test_labels_at_the_foot_are_inside_the_axes_and_apart(make_scored: MakeScored, x: str) -> None:
+def test_exit_labels_are_inside_the_axes_and_apart(make_scored: MakeScored, x: str) -> None:
     near = [[0.81, 0.4, 0.8, 0.8, 0.8, 0.79], [0.8, 0.8, 0.8, 0.8, 0.8, 0.79], [0.81, 0.8, 0.8, 0.8, 0.8, 0.8]]
     runs = [
         make_scored("ugs", near, p_graph=0.2),
@@ -226,7 +226,7 @@ def line(name: str | None, x: list[float], y: list[float], **looks: object) -> g
     return go.Scatter(x=x, y=y, name=name, **looks)
 
 
-def test_each_series_says_its_ends_and_extremes() -> None:
+def test_descriptions_state_ends_and_extremes_of_series() -> None:
     figure = go.Figure([line("UGS", [0, 5, 9], [81.9, 83.25, 70.5]), line("Random", [0, 5], [81.9, 26.5])])
     figure.update_layout(xaxis_title_text="Graph sparsity (%)", yaxis_title_text="Test accuracy (%)")
     told = sentence(figure, "Scores")
@@ -240,7 +240,7 @@ def test_each_series_says_its_ends_and_extremes() -> None:
     }
 
 
-def test_grounds_keys_and_missing_values_are_left_out() -> None:
+def test_descriptions_omit_backgrounds_keys_and_missing_values() -> None:
     ground = line("cut", [0, 1], [5, 5], fill="tonexty")
     key, unnamed = line("100 M", [0], [1]), line(None, [0, 1], [1, 2])
     gap = line("UGS", [0, 1, 2], [1.0, math.nan, 3.0])
@@ -248,7 +248,7 @@ def test_grounds_keys_and_missing_values_are_left_out() -> None:
     assert (one.name, one.places, one.numbers) == ("UGS", (0, 2), (1.0, 3.0))
 
 
-def test_pieces_of_one_name_are_one_series_but_panels_are_not() -> None:
+def test_traces_of_one_name_are_one_series_per_panel() -> None:
     pieces = [line("Loss", [1, 2], [4, 3]), line("Loss", [3, 4], [2, 1])]
     assert [one.numbers for one in series_of(go.Figure(pieces))] == [(4.0, 3.0, 2.0, 1.0)]
     panels = make_subplots(rows=2, cols=1)
@@ -257,18 +257,18 @@ def test_pieces_of_one_name_are_one_series_but_panels_are_not() -> None:
     assert len(series_of(panels)) == 2
 
 
-def test_groups_that_lie_across_are_named() -> None:
+def test_horizontal_groups_are_named() -> None:
     figure = go.Figure(line("UGS", [12.5, 30.0], ["Same class", "A &amp; B"], mode="markers"))
     assert "from 12.5 at Same class to 30 at A & B" in sentence(figure, "Cut")
 
 
-def test_a_matrix_says_its_lowest_and_highest_cell() -> None:
+def test_the_description_of_a_matrix_states_its_extremes() -> None:
     figure = go.Figure()
     figure.add_heatmap(x=["a", "b"], y=["a", "b"], z=[[1.0, None], [-4.0, 2.0]], colorbar_title_text="Points")
     assert sentence(figure, "Pairs") == "Pairs. Points: 3 cells, lowest \N{MINUS SIGN}4 at b, a, highest 2 at b, b."
 
 
-def test_many_series_are_cut_short_and_counted() -> None:
+def test_the_description_of_many_series_is_shortened() -> None:
     figure = go.Figure([line(f"s{number}", [0, 1], [0, 1]) for number in range(MOST_SERIES + 3)])
     assert sentence(figure, "Many").endswith("And 3 more series.")
 

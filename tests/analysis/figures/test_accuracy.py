@@ -52,7 +52,7 @@ def points(figure: go.Figure) -> list[go.Scatter]:
     return [trace for trace in figure.data if trace.customdata is not None]
 
 
-def test_every_round_is_one_mark_that_names_its_run_and_round(rounds: pd.DataFrame) -> None:
+def test_every_round_is_one_named_mark(rounds: pd.DataFrame) -> None:
     marked = [tuple(place) for trace in points(on_screen(rounds)) for place in trace.customdata]
     expected = {(run, number) for run in rounds["run"].unique() for number in range(5)}
     assert len(marked) == len(expected)
@@ -67,7 +67,7 @@ def test_means_are_drawn_in_percent_and_macs_in_millions(rounds: pd.DataFrame) -
     assert lines[0].x.tolist()[:2] == pytest.approx([2007.0, 1605.6])
 
 
-def test_tickets_are_stars_in_the_method_s_colour_and_bigger(rounds: pd.DataFrame) -> None:
+def test_tickets_are_larger_stars_of_the_methods_colour(rounds: pd.DataFrame) -> None:
     figure = on_screen(rounds)
     stars = [trace for trace in points(figure) if trace.marker.symbol == "star"]
     assert [place[1] for place in stars[0].customdata] == [1]
@@ -116,7 +116,7 @@ def test_hover_has_all_the_numbers(rounds: pd.DataFrame) -> None:
         assert words in text
 
 
-def test_one_seed_draws_no_band_and_says_so(make_scored: Callable[..., Run]) -> None:
+def test_one_seed_has_no_band(make_scored: Callable[..., Run]) -> None:
     figure = on_screen(rounds_table([make_scored("ugs", [[0.82, 0.8]])]))
     assert all(trace.fill is None for trace in figure.data)
     assert "1 seed, no interval" in points(figure)[0].hovertext[0]
@@ -145,7 +145,7 @@ def open_marks(figure: go.Figure) -> list[go.Scatter]:
     return [t for t in figure.data if t.hovertext is not None and t.customdata is None]
 
 
-def test_the_paper_s_points_are_open_and_tell_their_place(make_scored: Callable[..., Run]) -> None:
+def test_printed_points_are_open_and_name_their_source(make_scored: Callable[..., Run]) -> None:
     rounds = rounds_table([make_scored("ugs", [[0.82] * 10])])
     assert open_marks(on_screen(rounds)) == []
     ticket, others = open_marks(on_screen(rounds, paper=True))
@@ -155,14 +155,14 @@ def test_the_paper_s_points_are_open_and_tell_their_place(make_scored: Callable[
     assert "Paper's dense<br>80.7 %" in [note.text for note in on_screen(rounds, paper=True).layout.annotations]
 
 
-def test_the_papers_points_are_on_printed_axes_only(make_scored: Callable[..., Run]) -> None:
+def test_printed_points_are_on_printed_axes_only(make_scored: Callable[..., Run]) -> None:
     rounds = rounds_table([make_scored("ugs", [[0.82] * 10])])
     drawn = open_marks(on_screen(rounds, x="macs", paper=True))
     assert [place for trace in drawn for place in trace.x] == [826.0, 275.0]
     assert open_marks(on_screen(rounds, x="macs", macs="sparse_features", paper=True)) == []
 
 
-def test_light_and_dark_have_a_transparent_ground(rounds: pd.DataFrame) -> None:
+def test_themes_have_a_transparent_background(rounds: pd.DataFrame) -> None:
     for dark in (False, True):
         layout = on_screen(rounds, dark=dark).layout.template.layout
         assert layout.paper_bgcolor == layout.plot_bgcolor == "rgba(0,0,0,0)"
@@ -177,7 +177,7 @@ def test_no_rounds_give_empty_axes() -> None:
     assert figure.layout.xaxis.title.text.startswith("Graph sparsity")
 
 
-def test_the_axis_holds_the_line_of_a_seed_far_above_the_mean(make_scored: Callable[..., Run]) -> None:
+def test_the_axis_covers_every_seed(make_scored: Callable[..., Run]) -> None:
     rounds = rounds_table([make_scored("ugs", [[0.65, 0.64], [0.77, 0.78]])])
     low, high = on_screen(rounds).layout.yaxis.range
     assert low < 64
@@ -203,7 +203,7 @@ def runs(make_scored: Callable[..., Run]) -> Sequence[Run]:
     return [make_scored("ugs", PRINTED_UGS), make_scored("random", RANDOM)]
 
 
-def test_width_is_the_venue_s() -> None:
+def test_width_equals_the_venues() -> None:
     points = {
         "icml": (234, 486),
         "neurips": (396, 396),
@@ -228,7 +228,7 @@ def test_panels_share_the_accuracy_axis_and_run_towards_sparsity(runs: Sequence[
     assert "Inference MACs (M, log scale)" in macs.get_xlabel()
 
 
-def test_near_view_names_what_falls_out_and_the_full_one_shows_it(runs: Sequence[Run]) -> None:
+def test_the_zoomed_view_names_runs_outside(runs: Sequence[Run]) -> None:
     near = draw("accuracy", runs, FigureChoices())
     assert near.axes[0].get_ylim()[0] > 60
     assert "to 30.5%" in [text.get_text() for text in near.axes[0].texts]
@@ -277,7 +277,7 @@ def test_command_line_writes_the_figure(runs: Sequence[Run], tmp_path: Path) -> 
         (["--out", "f.png", "--dpi", "1201"], 2, "1201 dots an inch cannot be: choose 1 to 1200"),
     ],
 )
-def test_complaints_are_one_line(
+def test_errors_are_one_line(
     runs: Sequence[Run],
     arguments: list[str],
     code: int,
@@ -300,7 +300,7 @@ def curve(means: list[float], dense: float) -> pd.DataFrame:
     return pd.DataFrame({"x": places, "mean": means}).assign(**same)
 
 
-def test_window_holds_everything_unless_something_collapses() -> None:
+def test_the_window_holds_everything_without_a_collapse() -> None:
     low, high = score_window(curve([0.8, 0.75], 0.8))
     assert low < 75
     assert high > 80
@@ -313,7 +313,7 @@ def test_window_makes_room_for_printed_points() -> None:
     assert score_window(curve([0.8, 0.79], 0.8), extra=[0.7]).low < 70
 
 
-def test_exit_is_where_the_line_crosses_the_foot() -> None:
+def test_the_exit_is_where_the_line_leaves_the_window() -> None:
     (gone,) = exits(curve([0.8, 0.4], 0.8), "graph", Window(60, 85))
     assert gone.x == pytest.approx(5.0)
     assert gone.lowest == 0.4
@@ -326,7 +326,7 @@ def test_exit_on_the_log_axis_is_halfway_in_the_logarithm() -> None:
     assert gone.x == pytest.approx(100.0)
 
 
-def test_seeds_that_fall_while_the_mean_stays_are_counted() -> None:
+def test_seeds_outside_the_window_are_counted() -> None:
     table = curve([0.8, 0.7], 0.8)
     rows = [
         (seed, place, score)
@@ -357,7 +357,7 @@ def sweep(make_scored: MakeScored) -> list[Run]:
     return [make_scored("ugs", scores, p_graph=0.01 * (n + 1)) for n, scores in enumerate(falls)]
 
 
-def test_only_a_crowd_is_shaded(sweep: list[Run], make_scored: MakeScored) -> None:
+def test_only_many_runs_are_shaded(sweep: list[Run], make_scored: MakeScored) -> None:
     other = make_scored("random", [[0.8, 0.7]])
     assert crowd_styles(curve_table(rounds_table([*sweep[:MOST], other]))) == {}
     styles = crowd_styles(curve_table(rounds_table([*sweep, other])))
@@ -396,7 +396,7 @@ def _paper_inks(mark: Any) -> list[Any]:
     return [mark.get_markerfacecolor()] if isinstance(mark, Line2D) else list(mark.get_facecolor())
 
 
-def test_a_crowd_leaves_the_window_with_one_word(sweep: list[Run]) -> None:
+def test_many_exits_share_one_label(sweep: list[Run]) -> None:
     table = curve_table(rounds_table(sweep))
     (gone,) = exits(table, "graph", score_window(table))
     assert (gone.runs, gone.lowest) == (2, pytest.approx(0.15))
@@ -404,7 +404,7 @@ def test_a_crowd_leaves_the_window_with_one_word(sweep: list[Run]) -> None:
     assert "2 fall, one to 15.0 %" in texts
 
 
-def test_a_crowd_is_drawn_without_bands_and_seeds_and_the_caption_says_so(sweep: list[Run]) -> None:
+def test_many_runs_are_drawn_without_bands_and_seeds(sweep: list[Run]) -> None:
     rounds = rounds_table(sweep)
     figure = screen.draw(accuracy_curves(curve_table(rounds), rounds))
     assert not [trace for trace in figure.data if trace.fill == "toself"]
@@ -416,7 +416,7 @@ def test_a_crowd_is_drawn_without_bands_and_seeds_and_the_caption_says_so(sweep:
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-def test_the_legend_of_a_crowd_stays_inside_a_printed_figure(sweep: list[Run], columns: int) -> None:
+def test_the_legend_of_many_runs_stays_inside_a_paper_figure(sweep: list[Run], columns: int) -> None:
     figure = draw("accuracy", sweep, FigureChoices(columns=columns))
     figure.canvas.draw()
     (legend,) = figure.legends

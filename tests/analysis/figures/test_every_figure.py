@@ -70,7 +70,9 @@ def poppler(tool: str, content: bytes, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("name", FIGURES.names())
-def test_page_width_fonts_and_bytes(runs_for: RunsFor, tmp_path: Path, name: str, page: str) -> None:
+def test_paper_figures_have_venue_width_fonts_and_equal_bytes(
+    runs_for: RunsFor, tmp_path: Path, name: str, page: str
+) -> None:
     choices = PAGES[page]
     figure = draw(name, runs_for(name), choices)
     content = figure_bytes(figure, "pdf")
@@ -95,7 +97,7 @@ def colorfulness(figure: Figure) -> float:
 
 
 @pytest.mark.parametrize("name", FIGURES.names())
-def test_the_points_are_what_is_drawn(runs_for: RunsFor, name: str) -> None:
+def test_both_renderers_draw_the_points(runs_for: RunsFor, name: str) -> None:
     choices = PAGES["column in colour"]
     drawing = plan(name, runs_for(name), choices)
     drawn = {round(number, 6) for number in numbers(on_page(drawing, choices))}
@@ -122,7 +124,7 @@ def numbers(figure: Figure) -> Iterator[float]:
             yield from path.vertices.ravel().tolist()
 
 
-def test_a_matrix_of_pairs_says_its_shares_and_which_lie_outside_chance(runs_for: RunsFor) -> None:
+def test_the_class_matrix_states_shares_and_chance(runs_for: RunsFor) -> None:
     drawing = plan("pairs", runs_for("pairs")[:1], PAGES["column in colour"])
     words = [text.get_text() for text in on_page(drawing, PAGES["column in colour"]).axes[0].texts]
     cells = [re.fullmatch(r"(\d+)([+\N{MINUS SIGN}]?)", each) for each in words]
@@ -147,7 +149,7 @@ def test_runs_without_rounds_are_refused(make_run: Callable[..., Run], name: str
     assert "\n" not in str(error.value)
 
 
-def test_a_mark_of_no_loss_is_inside_the_axis(runs_for: RunsFor) -> None:
+def test_marks_of_no_loss_are_inside_the_axis(runs_for: RunsFor) -> None:
     figure = draw("losers", runs_for("losers")[:1], FigureChoices(round=13))
     figure.canvas.draw()
     for area in figure.axes:
@@ -193,7 +195,7 @@ def described(*layers: Layer, **parts: object) -> Description:
     return Description(panels=[panel], keys=[Key(label="<b>", ink="text", dash="solid")])
 
 
-def test_what_is_for_one_of_them_is_drawn_by_that_one_alone() -> None:
+def test_renderer_specific_marks_are_drawn_by_that_renderer_only() -> None:
     lines = [Line(x=[0, 1], y=[1, 2], on=on) for on in ("both", "screen", "paper")]
     notes = [Note(x=5, text=on, on=on) for on in ("both", "screen", "paper")]
     figure = screen.draw(described(*lines, notes=notes))
@@ -210,7 +212,7 @@ def test_text_is_escaped_and_neutral_inks_follow_the_theme() -> None:
     assert label.font.color == DARK.muted
 
 
-def test_a_band_leaves_out_what_is_not_known() -> None:
+def test_bands_omit_unknown_values() -> None:
     band = Band(x=[0, 1, 2], low=[1.0, np.nan, 3.0], high=[2.0, 2.0, 4.0], ink=palette.style("ugs"))
     (trace, _) = screen.draw(described(band)).data
     assert trace.x.tolist() == [0, 2, 2, 0]
@@ -218,12 +220,12 @@ def test_a_band_leaves_out_what_is_not_known() -> None:
     assert len(screen.draw(described(nothing)).data) == 1
 
 
-def test_labels_of_rules_keep_apart_in_the_margin() -> None:
+def test_margin_labels_do_not_overlap() -> None:
     rules = [Rule(at=at, name="Dense", value=f"{at} %") for at in (50.0, 50.5)]
     low, high = (note.y for note in screen.draw(described(rules=rules, beside=True)).layout.annotations)
     assert high - low > 5
 
 
-def test_a_description_without_runs_is_a_page_of_axes(runs_for: Callable[[str], Sequence[Run]]) -> None:
+def test_a_description_without_runs_draws_axes(runs_for: Callable[[str], Sequence[Run]]) -> None:
     assert draw("accuracy", runs_for("accuracy"), SHOWN).axes[0].get_xlabel() == "Graph sparsity (%)"
     assert screen.draw(described()).layout.xaxis.title.text == "x"

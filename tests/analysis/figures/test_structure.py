@@ -23,7 +23,7 @@ from glt.masks import EdgeMask, Masks, WeightMask
 from glt.store import MAC_CONVENTIONS, RoundRecord, Run, Status, Store, bundled_examples
 
 
-def test_a_line_is_the_share_of_nodes_with_at_least_so_many_neighbours() -> None:
+def test_degree_lines_are_complementary_cumulative_shares() -> None:
     # One isolated node, two of degree 1 and one of degree 3.
     figure = screen.draw(degree_curves([Degrees("<i>Original</i>", "dense", np.array([1, 2, 0, 1]))]), dark=True)
     line, _ = figure.data
@@ -33,12 +33,12 @@ def test_a_line_is_the_share_of_nodes_with_at_least_so_many_neighbours() -> None
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
 
 
-def test_graphs_without_edges_draw_an_empty_figure() -> None:
+def test_graphs_without_edges_give_an_empty_figure() -> None:
     line, _ = screen.draw(degree_curves([Degrees("Pruned", "ugs", np.array([4]))])).data
     assert len(line.x) == len(line.y) == 0
 
 
-def test_a_deep_network_is_a_field_of_layers_by_rounds(tmp_path: Path) -> None:
+def test_a_deep_network_is_a_heat_map_of_layers_and_rounds(tmp_path: Path) -> None:
     run = Store(tmp_path).create(RunConfig(rounds=1))
     seed, shapes = run.seed(0), {f"layers.{place}.weight": (4, 5) for place in range(28)}
     seed.make()
@@ -63,7 +63,7 @@ def run() -> Run:
     return next(run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72")
 
 
-def test_the_caption_names_cuts_without_a_gradient(run: Run) -> None:
+def test_the_caption_names_removals_without_gradient(run: Run) -> None:
     graph, masks = load_graph("cora"), [run.seed(0).edge_mask(number) for number in range(21)]
     causes, rounds = removal_causes(run.config, graph, masks), removal_rounds(masks)
     without = causes == CAUSES.index("no gradient")
@@ -87,7 +87,7 @@ def lines(figure: Figure, panel: int) -> list[int]:
     return [len(collection.get_segments()) for collection in drawn]
 
 
-def test_panels_hold_the_same_edges_and_the_same_places(make_run: Callable[..., Run]) -> None:
+def test_panels_share_edges_and_positions(make_run: Callable[..., Run]) -> None:
     runs = [make_run("ugs"), make_run("admm", edge_mask="undirected")]
     figure = draw("subgraphs", runs, FigureChoices(columns=2, round=2, sample=SMALL))
     original, ugs, admm = (lines(figure, panel) for panel in range(3))
@@ -111,7 +111,7 @@ def test_counts_are_under_each_panel(make_run: Callable[..., Run]) -> None:
     assert {"Kept", "Kept one way", "Removed"} <= set(labels)
 
 
-def test_what_the_round_itself_removed_is_marked_and_most_changed_is_a_sample(make_run: Callable[..., Run]) -> None:
+def test_edges_removed_by_the_round_are_marked(make_run: Callable[..., Run]) -> None:
     changed = FigureChoices(round=2, sample=Sample(kind="changed", size=40), fresh=True)
     drawing = plan("subgraphs", [make_run()], changed)
     figure = on_page(drawing, changed)
@@ -132,7 +132,7 @@ def test_named_nodes_are_a_sample(make_run: Callable[..., Run]) -> None:
         plan("subgraphs", [run], FigureChoices(sample=Sample(kind="nodes")))
 
 
-def test_the_last_round_and_the_first_seed_are_taken(make_run: Callable[..., Run]) -> None:
+def test_defaults_are_the_last_round_and_first_seed(make_run: Callable[..., Run]) -> None:
     run = make_run(seeds=(4, 7), rounds=2)
     figure = draw("subgraphs", [run], FigureChoices(sample=SMALL))
     assert figure.axes[1].get_title() == "UGS, round 2"

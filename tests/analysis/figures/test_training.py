@@ -22,7 +22,7 @@ def epochs(*stages: tuple[str, int], seed: int = 0) -> Epochs:
     return Epochs(names, which, np.concatenate(numbers), *(generator.random(count) for _ in range(3)))
 
 
-def test_the_table_has_a_row_an_epoch_and_stages_one_after_the_other() -> None:
+def test_the_epoch_table_has_consecutive_stages() -> None:
     given = epochs(("search", 3), ("retrain", 2))
     table = epochs_table(given)
     assert table["stage"].tolist() == ["search"] * 3 + ["retrain"] * 2
@@ -44,7 +44,7 @@ def test_a_repeated_epoch_appears_once_with_its_later_values() -> None:
     }
 
 
-def test_short_stages_are_drawn_whole() -> None:
+def test_short_stages_are_drawn_completely() -> None:
     table = epochs_table(epochs(("search", 3), ("retrain", 2)))
     figure = screen.draw(training_curves(table, "accuracy"))
     assert not is_thinned(table)
@@ -82,7 +82,7 @@ def test_every_stretch_keeps_its_lowest_and_highest_value(rows: int) -> None:
             assert {begin + stretch[:, column].argmin(), begin + stretch[:, column].argmax()} <= set(places.tolist())
 
 
-def test_values_that_are_missing_hide_no_peak() -> None:
+def test_missing_values_hide_no_peak() -> None:
     values = np.full((1000, 1), np.nan)
     values[[10, 500]] = [[1.0], [3.0]]
     assert {0, 10, 500, 999} <= set(drawn_places(values, 20).tolist())
@@ -102,7 +102,7 @@ def test_values_that_are_missing_hide_no_peak() -> None:
         ([math.nan] * 4, None),
     ],
 )
-def test_a_loss_that_jumps_does_not_press_the_others_flat(losses: list[float], kind: str | None) -> None:
+def test_a_jumping_loss_does_not_flatten_the_others(losses: list[float], kind: str | None) -> None:
     table = epochs_table(epochs(("search", 4)))
     table["loss"] = losses
     axis = screen.draw(training_curves(table, "accuracy")).layout.yaxis2
@@ -133,7 +133,7 @@ def test_every_seed_is_a_line_with_its_lowest_epoch_marked() -> None:
     ]
 
 
-def test_a_long_one_is_thinned_but_keeps_its_ends_and_its_lowest() -> None:
+def test_a_long_pretraining_is_thinned_with_ends_and_minimum() -> None:
     epochs = losses(*(abs(number - 4321.0) for number in range(10_000)))
     line, mark = screen.draw(pretraining_curves({0: epochs})).data
     assert len(line.x) == 1000

@@ -58,7 +58,7 @@ def test_labels_nodes_and_edges_are_all_part_of_the_key(searches: list[int]) -> 
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", '{"reach@1": "high"}', '{"reach@1": true}', "\x00\xff"])
-def test_a_damaged_file_is_measured_again_and_put_right(damage: str, own_cache: Path) -> None:
+def test_a_damaged_cache_file_is_replaced(damage: str, own_cache: Path) -> None:
     first = measure(path_graph())
     (file,) = (own_cache / "measures").iterdir()
     whole = file.read_text()
@@ -84,7 +84,7 @@ def test_undefined_values_survive_as_null(tmp_path: Path) -> None:
     assert found["y@1"] == 2
 
 
-def test_a_folder_that_cannot_be_made_costs_only_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unwritable_cache_is_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     cache = MeasureCache(blocked / "measures")
@@ -133,14 +133,14 @@ def test_as_many_sources_as_nodes_are_exact(pruned: MeasuredGraph) -> None:
     assert half_width(found, pruned.num_nodes, lambda each: each.total) == 0
 
 
-def test_a_hub_of_more_neighbours_than_columns_is_walked_whole() -> None:
+def test_hubs_beyond_the_block_size_are_searched_completely() -> None:
     leaves = np.arange(1, 401)
     graph = MeasuredGraph(402, np.stack([np.zeros(400, dtype=np.int64), leaves]), np.zeros(402, dtype=np.int64))
     assert all_distances(graph.adjacency.indptr, graph.adjacency.indices) == Distances(401 * 400, 800 + 2 * 400 * 399)
 
 
 @pytest.mark.usefixtures("small_is_large")
-def test_a_large_graph_says_what_it_estimates_and_keeps_everything(pruned: MeasuredGraph, tmp_path: Path) -> None:
+def test_large_graphs_name_their_estimates(pruned: MeasuredGraph, tmp_path: Path) -> None:
     cache = MeasureCache(tmp_path)
     assert not is_measured(pruned, cache)
     found = measure(pruned, cache)
@@ -159,14 +159,14 @@ def test_a_large_graph_says_what_it_estimates_and_keeps_everything(pruned: Measu
 @pytest.mark.parametrize(
     ("nodes", "edges", "large"), [(19717, 44324, False), (3327, 4552, False), (21168, 144998, True)]
 )
-def test_of_graphs_beyond_pubmed_paths_are_estimated(nodes: int, edges: int, large: bool) -> None:
+def test_paths_are_estimated_beyond_pubmed(nodes: int, edges: int, large: bool) -> None:
     graph = MeasuredGraph(nodes, np.zeros((2, edges), dtype=np.int64), np.zeros(nodes, dtype=np.int64))
     assert graph.is_large is large
     assert graph.keeping(np.arange(edges) < 10).is_large is large
 
 
 @pytest.mark.usefixtures("small_is_large")
-def test_an_estimate_is_not_taken_for_an_exact_value(pruned: MeasuredGraph, tmp_path: Path) -> None:
+def test_estimates_are_cached_apart_from_exact_values(pruned: MeasuredGraph, tmp_path: Path) -> None:
     cache = MeasureCache(tmp_path)
     estimate = measure(pruned, cache, ["average_path_length"])
     with pytest.MonkeyPatch.context() as patch:

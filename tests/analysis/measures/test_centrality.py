@@ -41,7 +41,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize("graph", SMALL.values(), ids=SMALL.keys())
-def test_every_value_is_networkx_whatever_the_batches(graph: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_centralities_equal_networkx_for_all_batch_sizes(graph: nx.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("analysis.measures.centrality.BATCH", 400)
     found, seen = betweenness(measured(graph), on_progress=(shares := []).append), shares
     assert found.nodes == pytest.approx([v for _, v in sorted(nx.betweenness_centrality(graph).items())])
@@ -53,7 +53,7 @@ def test_every_value_is_networkx_whatever_the_batches(graph: nx.Graph, monkeypat
 
 
 @pytest.mark.parametrize("graph", SMALL.values(), ids=SMALL.keys())
-def test_networkx_itself_gives_the_same_values_and_is_kept_apart(graph: nx.Graph, own_cache: Path) -> None:
+def test_the_networkx_engine_gives_equal_values_and_is_cached_separately(graph: nx.Graph, own_cache: Path) -> None:
     subject = measured(graph)
     ours, found = betweenness(subject), networkx_betweenness(subject)
     assert found.nodes == pytest.approx([v for _, v in sorted(nx.betweenness_centrality(graph).items())])
@@ -65,7 +65,7 @@ def test_networkx_itself_gives_the_same_values_and_is_kept_apart(graph: nx.Graph
     assert (kept.by_networkx, kept.nodes.tolist()) == (True, found.nodes.tolist())
 
 
-def test_clustering_of_every_node_is_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_node_clustering_equals_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = SMALL["random"]
     expected = [value for _, value in sorted(nx.clustering(graph).items())]
     assert networkx_engine.node_clustering(measured(graph)).tolist() == expected
@@ -73,7 +73,7 @@ def test_clustering_of_every_node_is_networkx(monkeypatch: pytest.MonkeyPatch) -
     assert networkx_engine.node_clustering(measured(graph)) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_sample_says_so_and_comes_near() -> None:
+def test_sampled_values_are_marked_and_close() -> None:
     graph = measured(SMALL["random"])
     exact, sampled = betweenness(graph), betweenness(graph, sample=40)
     assert (sampled.sources, sampled.is_exact) == (40, False)
@@ -83,7 +83,7 @@ def test_a_sample_says_so_and_comes_near() -> None:
     assert betweenness_seconds(graph, 30) == pytest.approx(betweenness_seconds(graph) / 2)
 
 
-def test_one_source_is_null_in_json_and_none_is_refused(
+def test_one_source_has_no_standard_error_and_zero_is_refused(
     make_run: Callable[..., Run], own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["betweenness", str(make_run().path), "--round", "2"]
@@ -98,7 +98,7 @@ def test_one_source_is_null_in_json_and_none_is_refused(
 
 @pytest.mark.parametrize("sources", [[0], [3], [1, 4], [0, 2, 3, 5]])
 @pytest.mark.parametrize("graph", [nx.star_graph(5), nx.path_graph(6), SMALL["random"]], ids=["star", "path", "random"])
-def test_estimates_are_networkxs_from_the_same_sources(
+def test_estimates_equal_networkx_with_equal_sources(
     graph: nx.Graph, sources: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(centrality, "_sources", lambda nodes, sample: np.array(sources))
@@ -121,7 +121,7 @@ def drawing(sources: list[int]) -> random.Random:
     return Drawing()
 
 
-def test_every_node_and_edge_of_a_hypercube_has_the_same_rank() -> None:
+def test_ranks_in_a_hypercube_are_equal() -> None:
     cube = measured(nx.convert_node_labels_to_integers(nx.hypercube_graph(6)))
     found = betweenness(cube)
     graph = with_edges_of(cube)
@@ -139,7 +139,7 @@ def with_edges_of(measured: MeasuredGraph) -> Graph:
     return Graph("drawn", measured.edges, features, labels, Split(none, none, none), Provenance("by hand", 0, 0, 0))
 
 
-def test_a_change_that_is_rounding_is_none() -> None:
+def test_rounding_differences_are_no_change() -> None:
     graph = with_edges_of(measured(nx.path_graph(3)))
     mask = EdgeMask.full("directed", graph.num_edges)
     before = Betweenness(np.array([0.0, 0.3, 0.2]), np.array([0.1, 0.2]), 3)
@@ -149,7 +149,7 @@ def test_a_change_that_is_rounding_is_none() -> None:
     assert table["change"].to_dict() == {2: -0.1, 0: 0.0, 1: 0.0}
 
 
-def test_a_listener_that_raises_ends_it() -> None:
+def test_an_error_in_the_progress_callback_ends_the_computation() -> None:
     def refuse(share: float) -> None:
         raise InterruptedError
 
@@ -157,7 +157,7 @@ def test_a_listener_that_raises_ends_it() -> None:
         betweenness(measured(SMALL["path"]), on_progress=refuse)
 
 
-def test_values_are_kept_by_content_and_damage_is_not_read(own_cache: Path) -> None:
+def test_values_are_cached_by_content_and_damage_is_ignored(own_cache: Path) -> None:
     graph, other = measured(SMALL["path"]), measured(SMALL["random"])
     found = betweenness(graph)
     keep_betweenness(graph, found)
@@ -178,7 +178,7 @@ def test_values_are_kept_by_content_and_damage_is_not_read(own_cache: Path) -> N
         assert read is None or read.nodes.tolist() == found.nodes.tolist()
 
 
-def test_pickled_arrays_and_wrong_shapes_are_not_taken(own_cache: Path) -> None:
+def test_pickled_arrays_and_wrong_shapes_are_refused(own_cache: Path) -> None:
     graph = measured(SMALL["path"])
     keep_betweenness(graph, Betweenness(np.zeros(3), np.zeros(4), 5))
     assert known_betweenness(graph) is None
@@ -208,7 +208,7 @@ def test_nodes_and_edges_are_ranked_with_their_change(small_graph: Graph) -> Non
     assert by_change["survives"].iloc[-1] == "removed"
 
 
-def test_the_verb_tells_its_progress_and_keeps_what_it_found(
+def test_betweenness_prints_progress_and_caches(
     make_run: Callable[..., Run], own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["betweenness", str(make_run().path), "--round", "2", "--sample", "64", "--json", "--progress"]
@@ -229,7 +229,7 @@ def test_the_verb_tells_its_progress_and_keeps_what_it_found(
     assert json.loads(again.out) == document
 
 
-def test_the_verb_calls_nodes_by_their_own_ids_and_classes_by_name(
+def test_betweenness_prints_original_ids_and_class_names(
     make_run: Callable[..., Run], own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, cora = ["betweenness", str(make_run().path), "--round", "2", "--sample", "64"], load_graph("cora")

@@ -145,7 +145,7 @@ def test_every_measure_equals_networkx_on_random_graphs(graph: nx.Graph) -> None
 
 
 @pytest.mark.parametrize("name", ["karate club", "more nodes than bits in a word"])
-def test_kept_orders_equal_scipy_on_pruned_graphs(name: str) -> None:
+def test_node_rankings_equal_scipy_on_pruned_graphs(name: str) -> None:
     whole = SMALL[name]
     subject = measured(whole)
     kept = np.random.default_rng(3).random(subject.num_edges) < 0.7
@@ -165,14 +165,14 @@ def in_line(values: dict[int, float]) -> list[float]:
     return [values[node] for node in sorted(values)]
 
 
-def test_pagerank_is_networkx() -> None:
+def test_pagerank_equals_networkx() -> None:
     graph = nx.disjoint_union(karate_club(), nx.empty_graph(3))
     expected = nx.pagerank(graph, tol=1e-14, max_iter=1000)
     assert centrality.pagerank(measured(graph)) == pytest.approx(in_line(expected), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_loops_and_repeated_entries_in_either_direction_leave_the_simple_graph(seed: int) -> None:
+def test_self_loops_and_repeated_entries_are_dropped(seed: int) -> None:
     entries = np.random.default_rng(seed).integers(0, 40, size=(2, 150))
     entries = np.concatenate([entries, entries[::-1, :60], entries[:, :30]], axis=1)
     edges, duplicates, loops = simple_edges(entries, 42)
@@ -197,7 +197,7 @@ def by_name(name: str) -> Measure:
     return next(measure for measure in in_order() if measure.name == name)
 
 
-def test_homophily_leaves_unknown_labels_out() -> None:
+def test_homophily_ignores_unknown_labels() -> None:
     path = measured(nx.path_graph(4), [0, 0, 1, -1])
     found = by_name("edge_homophily")
     assert found.compute(path) == 0.5
@@ -232,7 +232,7 @@ def test_values_are_those_of_networkx_on_random_graphs(graph: nx.Graph) -> None:
     assert by_networkx(graph) == pytest.approx(expected(graph), rel=1e-8, abs=1e-12, nan_ok=True)
 
 
-def test_batches_of_sources_add_up_and_tell_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_batches_add_up_and_report_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = SMALL["more nodes than bits in a word"]
     monkeypatch.setattr(networkx_engine, "BATCH", 7 * (len(graph) + graph.number_of_edges()))
     shares: list[float] = []
@@ -246,7 +246,7 @@ def test_batches_of_sources_add_up_and_tell_the_progress(monkeypatch: pytest.Mon
     assert shares[-1] == pytest.approx(1.0)
 
 
-def test_what_a_report_raises_ends_the_computation() -> None:
+def test_an_error_in_the_progress_callback_ends_the_computation() -> None:
     class Stopped(Exception):
         pass
 
@@ -257,7 +257,7 @@ def test_what_a_report_raises_ends_the_computation() -> None:
         compute(measured(SMALL["karate club"]), ["mean_node_betweenness"], stop)
 
 
-def test_the_engine_gives_its_values_and_how_far_the_faster_ones_are() -> None:
+def test_the_networkx_engine_reports_values_and_differences() -> None:
     subject = measured(SMALL["karate club"])
     found = measure(subject, MeasureCache(None), slow=True, engine="networkx")
     assert found.differences.keys() == DEFINITIONS.keys()
@@ -267,7 +267,7 @@ def test_the_engine_gives_its_values_and_how_far_the_faster_ones_are() -> None:
     assert measure(subject, MeasureCache(None)).differences == {}
 
 
-def test_a_wrong_fast_value_is_seen_as_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_fast_value_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = measured(SMALL["karate club"])
     wrong = measured(nx.path_graph(34)).distances
     found = measure(whole.with_distances(wrong), MeasureCache(None), engine="networkx")
@@ -275,7 +275,7 @@ def test_a_wrong_fast_value_is_seen_as_a_difference(monkeypatch: pytest.MonkeyPa
     assert found["average_path_length"] == pytest.approx(nx.average_shortest_path_length(SMALL["karate club"]))
 
 
-def test_what_networkx_gave_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networkx_values_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     subject, cache = measured(SMALL["karate club"]), MeasureCache(None)
     first = measure(subject, cache, engine="networkx")
     monkeypatch.setattr(NetworkXGraph, "__init__", None)
@@ -319,7 +319,7 @@ def test_the_estimate_grows_with_nodes_times_size() -> None:
     assert networkx_seconds(large) == pytest.approx(100 * networkx_seconds(small), rel=0.05)
 
 
-def test_explanations_say_who_computes() -> None:
+def test_explanations_name_the_engine() -> None:
     assert explanation("average_clustering").engine.startswith("Computed by NetworkX (average_clustering)")
     assert "(betweenness_centrality), computed by our faster version" in explanation("mean_node_betweenness").engine
     assert explanation("degree_gini").engine == "Our own definition: NetworkX has none."

@@ -26,7 +26,7 @@ def graph(name: str) -> Graph:
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_golden_values(name: str, graph: Graph) -> None:
+def test_published_networkx_values(name: str, graph: Graph) -> None:
     nodes, edges, isolated, clustering, node_mean, edge_mean = GOLDEN[name]
     found = measure(MeasuredGraph.of(graph))
     assert (found["nodes"], found["edges"], found["isolated_nodes"]) == (nodes, edges, isolated)
@@ -59,7 +59,7 @@ def test_structure_of_cora(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("name", ["cora"])
-def test_kept_edges_are_what_is_measured(graph: Graph) -> None:
+def test_measures_use_the_kept_edges(graph: Graph) -> None:
     kept = np.random.default_rng(0).random(graph.num_edges) < 0.5
     found = measure(MeasuredGraph.of(graph, kept))
     assert found["edges"] == kept.sum()
@@ -79,7 +79,7 @@ SEEDS = range(5)
 
 
 @pytest.mark.parametrize("name", RANDOM_ROW)
-def test_the_papers_random_row_is_directed_pruning_and_union(name: str, graph: Graph) -> None:
+def test_the_printed_random_row_is_directed_pruning_with_union(name: str, graph: Graph) -> None:
     found = [measure_mask(graph, entries_at_random(graph.num_edges, seed)) for seed in SEEDS]
     (clustering, spread), node_mean, edge_mean = RANDOM_ROW[name]
     assert mean(found, "edges_kept_either_way") == pytest.approx(1 - PAPER_SPARSITY**2, abs=0.01)
@@ -100,7 +100,7 @@ def mean(found: list[dict[str, float]], name: str) -> float:
 
 
 @pytest.mark.parametrize("name", ["cora"])
-def test_what_directed_and_undirected_random_pruning_leave_of_cora(graph: Graph) -> None:
+def test_directed_and_undirected_random_pruning_of_cora(graph: Graph) -> None:
     kept = graph.num_edges - int(PAPER_SPARSITY * graph.num_edges)
     union = [measure_mask(graph, entries_at_random(graph.num_edges, seed), slow=True) for seed in SEEDS]
     apart = [
@@ -123,7 +123,7 @@ def test_what_directed_and_undirected_random_pruning_leave_of_cora(graph: Graph)
 
 
 @pytest.mark.parametrize("name", ["cora"])
-def test_random_pruning_leaves_as_many_lone_nodes_and_triangles_as_chance_says(graph: Graph) -> None:
+def test_random_pruning_matches_expected_isolated_nodes_and_triangles(graph: Graph) -> None:
     """The reference gives 168 and 478 nodes, 724 and 232 triangles; how far draws may lie from that, chance says."""
     kept = graph.num_edges - int(PAPER_SPARSITY * graph.num_edges)
     union = [measure_mask(graph, entries_at_random(graph.num_edges, seed)) for seed in SEEDS]

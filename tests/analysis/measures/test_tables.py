@@ -47,7 +47,7 @@ def test_rows_are_the_original_and_then_each_run_with_mean_and_spread(make_run: 
     assert table["edges_kept_both_ways"][1] < table["edges_kept_either_way"][1] < 1
 
 
-def test_the_papers_values_have_columns(make_run: Callable[..., Run]) -> None:
+def test_printed_values_have_columns(make_run: Callable[..., Run]) -> None:
     # Three rounds of a fifth each leave 51.2 %, about what the paper's thirteen do.
     ats = [3, 1]
     table = measurement_table([make_run("ugs", rounds=3)], ats, published=published.measurements("cora"))
@@ -56,7 +56,7 @@ def test_the_papers_values_have_columns(make_run: Callable[..., Run]) -> None:
     assert "reach_published" not in table
 
 
-def test_null_row_has_as_many_edges_and_is_the_same_again(make_run: Callable[..., Run]) -> None:
+def test_the_null_row_has_equal_edges_and_is_reproducible(make_run: Callable[..., Run]) -> None:
     run = make_run(seeds=(0, 1))
     first = measurement_table([run], 2, null=True)
     assert first["kind"].tolist() == ["original", "run", "null"]
@@ -85,13 +85,13 @@ def test_slow_measures_are_optional(make_run: Callable[..., Run]) -> None:
     assert asked["mean_effective_resistance"][0] == pytest.approx(1.606, abs=1e-3)
 
 
-def test_orders_are_compared_with_the_original(make_run: Callable[..., Run]) -> None:
+def test_node_rankings_are_compared_with_the_original(make_run: Callable[..., Run]) -> None:
     before, after = measure_round(make_run(rounds=3).seed(0), 3)
     assert before["pagerank_spearman"] == before["degree_spearman"] == 1
     assert 0.5 < after["pagerank_spearman"] < 0.95
 
 
-def test_measures_of_one_family_are_taken_together(tmp_path: Path) -> None:
+def test_measures_of_one_family_are_computed_together(tmp_path: Path) -> None:
     graph, cache = MeasuredGraph.of(load_graph("cora")), MeasureCache(tmp_path)
     assert set(measure(graph, cache, names=["average_path_length"])) == {"average_path_length"}
     assert set(cache.get(graph.content_hash)) == {
@@ -127,7 +127,7 @@ def test_bad_choices_are_refused(make_run: Callable[..., Run]) -> None:
         random_survivors(3, 4, seed=0)
 
 
-def test_every_value_has_words(make_run: Callable[..., Run]) -> None:
+def test_every_value_has_text(make_run: Callable[..., Run]) -> None:
     measured: MeasuredRound = measure_round(make_run().seed(0), 1)
     for name, value in measured.sparsified.items():
         assert descriptions.label(name)
@@ -168,7 +168,7 @@ def test_counts_of_the_mask_have_a_trend_too(make_run: MakeRun) -> None:
         trend_table([run], "average_clusterin")
 
 
-def test_the_null_is_as_dense_and_drawn_five_times(make_run: MakeRun) -> None:
+def test_the_null_trend_uses_five_draws_of_equal_density(make_run: MakeRun) -> None:
     made = make_run()
     table = trend_table([made], "triangles", null=True)
     null, run = (table[table["kind"] == kind].set_index("round") for kind in ("null", "run"))
@@ -179,7 +179,7 @@ def test_the_null_is_as_dense_and_drawn_five_times(make_run: MakeRun) -> None:
     assert trend_table([made], "triangles", null=True).equals(table)
 
 
-def test_twins_are_different_draws_of_the_same_number_of_edges() -> None:
+def test_random_graphs_are_distinct_draws_with_equal_edges() -> None:
     mask = EdgeMask("directed", np.tile([True, False, True, True, False, False], 10))
     twins = random_twins([(3, mask)])
     assert {int(twin.keep.sum()) for twin in twins} == {int(mask.either_way().sum())}
@@ -215,7 +215,7 @@ def test_a_label_in_the_figure_is_escaped(make_run: MakeRun) -> None:
 Capture = pytest.CaptureFixture[str]
 
 
-def test_every_number_has_a_definition_a_trap_and_a_cost(make_run: Callable[..., Run]) -> None:
+def test_every_measure_has_definition_caveat_and_cost(make_run: Callable[..., Run]) -> None:
     told = {each.name: each for each in explanations()}
     assert told.keys() == measure_round(make_run().seed(0), 1, slow=True).sparsified.keys()
     assert [each.name for each in told.values() if not (each.definition and each.reading and each.cost)] == []
@@ -224,7 +224,7 @@ def test_every_number_has_a_definition_a_trap_and_a_cost(make_run: Callable[...,
     assert "NaN" not in words
 
 
-def test_what_covers_the_largest_component_only_says_so_in_its_label() -> None:
+def test_labels_state_the_largest_component() -> None:
     only = [each for each in explanations() if "largest component" in each.definition.lower()]
     only = [each for each in only if each.name != "largest_component_share"]
     assert {each.name for each in only} >= {"bridge_share", "algebraic_connectivity", "mean_effective_resistance"}
@@ -264,7 +264,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
 
 
-def test_json_is_the_whole_output_and_holds_both_graphs(make_run: MakeRun, store: Store, capsys: Capture) -> None:
+def test_measure_json_holds_both_graphs(make_run: MakeRun, store: Store, capsys: Capture) -> None:
     run = make_run(seeds=(4, 7))
     assert main(["measure", run.name, "--store", str(store.root), "--round", "0", "--json"]) == 0
     captured = capsys.readouterr()
@@ -287,7 +287,7 @@ def test_seed_and_path_choose_what_is_measured(make_run: MakeRun, capsys: Captur
     assert document["sparsified"]["graph_sparsity"] == pytest.approx(0.36, abs=1e-3)
 
 
-def test_json_adds_what_came_later_and_slow_ones_on_demand(make_run: MakeRun, capsys: Capture) -> None:
+def test_measure_json_has_newer_and_slow_measures(make_run: MakeRun, capsys: Capture) -> None:
     path = str(make_run().path)
     assert main(["measure", path, "--round", "2", "--json"]) == 0
     usual = json.loads(capsys.readouterr().out)["sparsified"]
@@ -297,7 +297,7 @@ def test_json_adds_what_came_later_and_slow_ones_on_demand(make_run: MakeRun, ca
     assert everything.keys() - usual.keys() == {"mean_effective_resistance"}
 
 
-def test_networkx_itself_computes_on_demand_and_says_how_far_the_faster_versions_are(
+def test_the_networkx_option_reports_differences(
     make_run: MakeRun, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Paths from all of Cora's nodes take NetworkX half a minute; the rest goes the same way.
@@ -349,9 +349,7 @@ def test_without_json_a_table_is_printed(make_run: MakeRun, capsys: Capture) -> 
         ([], 2, "--round"),
     ],
 )
-def test_complaints_are_one_line(
-    make_run: MakeRun, arguments: list[str], code: int, words: str, capsys: Capture
-) -> None:
+def test_errors_are_one_line(make_run: MakeRun, arguments: list[str], code: int, words: str, capsys: Capture) -> None:
     assert main(["measure", str(make_run().path), *arguments]) == code
     captured = capsys.readouterr()
     assert captured.out == ""
@@ -367,7 +365,7 @@ def test_unknown_run_and_unknown_verb(make_run: MakeRun, store: Store, capsys: C
     assert "measure" in capsys.readouterr().err
 
 
-def test_measuring_needs_neither_torch_nor_pandas_nor_a_page(make_run: MakeRun) -> None:
+def test_measuring_imports_no_torch_or_pandas(make_run: MakeRun) -> None:
     # igraph, which finds bridges, cores and triangles, loads matplotlib and Plotly where they are installed.
     program = (
         "import sys; from analysis.cli.main import main; code = main(sys.argv[1:]); "

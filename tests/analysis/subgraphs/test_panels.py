@@ -49,7 +49,7 @@ def panel(two_triangles: Graph, mask: EdgeMask) -> Panel:
     return make_panel(two_triangles, take(two_triangles, ALL), mask, "UGS, round 3")
 
 
-def test_positions_are_the_same_again_and_apart(cora: Graph) -> None:
+def test_layout_is_reproducible_and_positions_distinct(cora: Graph) -> None:
     nodes = sample_nodes(cora, size=120)
     first, second = take(cora, nodes).positions, take(cora, nodes[::-1]).positions
     assert np.array_equal(first, second)
@@ -60,14 +60,14 @@ def test_positions_are_the_same_again_and_apart(cora: Graph) -> None:
     assert np.allclose(first.max(axis=0), -first.min(axis=0))
 
 
-def test_a_component_covers_about_one_unit_a_node(cora: Graph) -> None:
+def test_a_component_covers_about_one_unit_per_node(cora: Graph) -> None:
     width, height = np.ptp(take(cora, sample_nodes(cora, "ego", size=150)).positions, axis=0)
     assert width >= height
     assert 90 < width * height < 230
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 30])
-def test_nodes_without_edges_lie_in_rows(count: int) -> None:
+def test_isolated_nodes_form_rows(count: int) -> None:
     positions = layout(count, np.empty((2, 0), dtype=np.int64))
     assert positions.shape == (count, 2)
     assert len({tuple(place) for place in positions.tolist()}) == count
@@ -79,7 +79,7 @@ def test_components_do_not_overlap(two_triangles: Graph) -> None:
     assert left.max() < right.min()
 
 
-def test_the_induced_subgraph_keeps_its_place_in_the_graph(two_triangles: Graph) -> None:
+def test_the_induced_subgraph_keeps_its_edge_entries(two_triangles: Graph) -> None:
     part = take(two_triangles, np.array([4, 2, 3]))
     assert part.nodes.tolist() == [2, 3, 4]
     assert part.edges.tolist() == [[0, 1], [1, 2]]
@@ -88,7 +88,7 @@ def test_the_induced_subgraph_keeps_its_place_in_the_graph(two_triangles: Graph)
     assert take(two_triangles, ALL).class_name(6) == "unknown class"
 
 
-def test_states_tell_both_directions(two_triangles: Graph, mask: EdgeMask) -> None:
+def test_edge_states_of_both_directions(two_triangles: Graph, mask: EdgeMask) -> None:
     states = edge_states(take(two_triangles, ALL), mask)
     assert states.tolist() == [BOTH, FORWARD, BACKWARD, REMOVED, BOTH, BOTH, BOTH]
     undirected = EdgeMask("undirected", np.array(FORTH))
@@ -138,7 +138,7 @@ def test_edges_of_this_round_differ_from_those_removed_earlier(two_triangles: Gr
     assert frame["lonely"] == [6]
 
 
-def test_an_edge_that_comes_back_is_not_fresh(two_triangles: Graph) -> None:
+def test_a_returning_edge_is_not_newly_removed(two_triangles: Graph) -> None:
     part = take(two_triangles, ALL)
     before, after = (EdgeMask("undirected", np.arange(7) != gone) for gone in (2, 5))
     panel = make_panel(two_triangles, part, after, "", before)
@@ -146,7 +146,7 @@ def test_an_edge_that_comes_back_is_not_fresh(two_triangles: Graph) -> None:
     assert "removed in this round" not in make_panel(two_triangles, part, after, "").caption[0]
 
 
-def test_nodes_shrink_with_their_degree_and_hollow_out(two_triangles: Graph) -> None:
+def test_node_size_follows_degree(two_triangles: Graph) -> None:
     part = take(two_triangles, ALL)
     only_bridge = EdgeMask("undirected", np.arange(7) == 3)
     before = network_data(original_panel(two_triangles, part), dark=False)["nodes"]
@@ -228,7 +228,7 @@ def test_the_script_of_vis_network_is_there_once(document: tuple[str, str]) -> N
     assert len(document[0]) < 700_000
 
 
-def test_labels_cannot_leave_their_place(hostile: str) -> None:
+def test_labels_are_escaped(hostile: str) -> None:
     assert ATTACK not in hostile
     assert not [tag for tag, _ in Elements(hostile).found if tag in {"img", "i"}]
     block = re.search(r'<script type="application/json" id="data">(.*?)</script>', hostile, re.DOTALL)
@@ -237,7 +237,7 @@ def test_labels_cannot_leave_their_place(hostile: str) -> None:
     assert ATTACK in json.loads(block[1])["panels"][0]["nodes"][0]["title"]
 
 
-def test_themes_differ_in_ground_and_ink(document: tuple[str, str]) -> None:
+def test_themes_differ_in_background_and_text_colour(document: tuple[str, str]) -> None:
     light, dark = document
     assert "--ground: #FFFFFF" in light
     assert "--ground: #0E1117" in dark
@@ -259,7 +259,7 @@ def test_hostile_labels_are_not_executed(page: Page, hostile: str) -> None:
 
 
 @pytest.mark.browser
-def test_panels_draw_offline_and_move_together(page: Page, document: tuple[str, str]) -> None:
+def test_panels_draw_offline_and_move_in_sync(page: Page, document: tuple[str, str]) -> None:
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("console", lambda message: message.type == "error" and failures.append(message.text))
@@ -291,7 +291,7 @@ def test_a_node_is_found_in_all_panels(page: Page, document: tuple[str, str]) ->
 
 
 @pytest.mark.browser
-def test_removed_edges_can_be_hidden_and_a_chosen_node_is_announced(page: Page, document: tuple[str, str]) -> None:
+def test_removed_edges_can_be_hidden(page: Page, document: tuple[str, str]) -> None:
     page.set_content(document[1])
     assert page.inner_text("#message").startswith("Node 35 ")
     left, right = (drawn(page, number) for number in (0, 1))
@@ -336,7 +336,7 @@ def test_a_node_is_described_for_every_pruned_panel(page: Page, two_triangles: G
 
 
 @pytest.mark.browser
-def test_playing_starts_at_round_0_and_ends_where_it_was(page: Page, played: str) -> None:
+def test_playback_starts_at_round_0_and_restores_the_view(page: Page, played: str) -> None:
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.clock.install()
@@ -400,7 +400,7 @@ def test_a_marked_sample_has_a_legend_key(two_triangles: Graph) -> None:
 
 
 @pytest.mark.browser
-def test_marks_are_drawn(page: Page, two_triangles: Graph) -> None:
+def test_marked_nodes_are_drawn(page: Page, two_triangles: Graph) -> None:
     panel = original_panel(two_triangles, take(two_triangles, np.arange(7)))
     page.set_content(panels_html([panel]))
     bare = inked(page, 0)
@@ -411,7 +411,7 @@ def test_marks_are_drawn(page: Page, two_triangles: Graph) -> None:
 PNG = b"\x89PNG"
 
 
-def test_pivots_are_the_distances_of_the_graph_when_they_can_be() -> None:
+def test_pivot_layout_reproduces_path_distances() -> None:
     """On a path every distance lies on a line: classical scaling then gives them back, up to one factor."""
     path = np.stack([np.arange(29), np.arange(1, 30)])
     along = pivot_layout(30, path, seed=0)[:, 0]
@@ -419,7 +419,7 @@ def test_pivots_are_the_distances_of_the_graph_when_they_can_be() -> None:
     assert np.allclose(steps, steps[0], rtol=1e-6)
 
 
-def test_a_large_component_is_the_same_again_and_keeps_groups_together(cora: Graph) -> None:
+def test_large_layouts_are_reproducible_and_keep_groups_together(cora: Graph) -> None:
     part = take(cora, np.arange(cora.num_nodes))
     assert part.nodes.size > LARGE
     assert np.array_equal(part.positions, layout(cora.num_nodes, part.edges))

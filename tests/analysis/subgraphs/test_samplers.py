@@ -24,7 +24,7 @@ def as_networkx(graph: Graph) -> nx.Graph:
 
 @pytest.mark.parametrize("kind", FROM_THE_GRAPH)
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_every_sample_is_sorted_without_repeats_and_the_same_again(cora: Graph, kind: str, seed: int) -> None:
+def test_samples_are_sorted_unique_and_reproducible(cora: Graph, kind: str, seed: int) -> None:
     nodes = sample_nodes(cora, kind, size=80, seed=seed)
     assert 1 <= nodes.size <= 80
     assert (np.diff(nodes) > 0).all()
@@ -52,11 +52,11 @@ def test_ego_takes_the_nearest_nodes(two_triangles: Graph) -> None:
 
 
 @pytest.mark.parametrize("kind", ["walk", "ego"])
-def test_a_lonely_center_stays_alone(two_triangles: Graph, kind: str) -> None:
+def test_an_isolated_center_is_a_sample_of_one(two_triangles: Graph, kind: str) -> None:
     assert sample_nodes(two_triangles, kind, center=6).tolist() == [6]
 
 
-def test_class_holds_only_that_class_and_fills_up_over_components(cora: Graph) -> None:
+def test_the_class_sampler_holds_one_class(cora: Graph) -> None:
     nodes = sample_nodes(cora, "class", size=150, label=2)
     assert nodes.size == 150
     assert (cora.labels[nodes] == 2).all()
@@ -64,7 +64,7 @@ def test_class_holds_only_that_class_and_fills_up_over_components(cora: Graph) -
     assert np.array_equal(whole, np.flatnonzero(cora.labels == 2))
 
 
-def test_community_is_that_of_its_center(two_triangles: Graph) -> None:
+def test_the_community_sampler_holds_the_centers_community(two_triangles: Graph) -> None:
     assert sample_nodes(two_triangles, "community", center=0).tolist() == [0, 1, 2]
     assert sample_nodes(two_triangles, "community", center=4).tolist() == [3, 4, 5]
 
@@ -93,7 +93,7 @@ def test_bad_samples_are_refused(two_triangles: Graph, arguments: dict[str, obje
         sample_nodes(two_triangles, **arguments)
 
 
-def test_the_most_changed_part_grows_along_removed_edges(two_triangles: Graph) -> None:
+def test_the_most_changed_sample_grows_along_removed_edges(two_triangles: Graph) -> None:
     # The columns are 0-1, 0-2, 1-2, 2-3, 3-4, 3-5, 4-5: node 3 loses three edges.
     cut = np.array([1, 0, 0, 1, 1, 1, 0], dtype=np.bool_)
     assert sample_nodes(two_triangles, "changed", size=4, cut=cut).tolist() == [2, 3, 4, 5]
@@ -101,7 +101,7 @@ def test_the_most_changed_part_grows_along_removed_edges(two_triangles: Graph) -
     assert sample_nodes(two_triangles, "changed", size=2, seed=1, cut=cut).tolist() == [0, 1]
 
 
-def test_the_most_changed_part_of_an_unpruned_graph_is_around_its_hub(two_triangles: Graph) -> None:
+def test_the_most_changed_sample_of_an_unpruned_graph_is_around_its_hub(two_triangles: Graph) -> None:
     nothing = np.zeros(7, dtype=np.bool_)
     assert 2 in sample_nodes(two_triangles, "changed", size=4, cut=nothing)
 
@@ -115,14 +115,14 @@ def test_the_most_changed_nodes_of_cora_lost_more_than_others(cora: Graph) -> No
     assert (lost[nodes] > 0).all()
 
 
-def test_named_nodes_come_with_their_neighbours(two_triangles: Graph) -> None:
+def test_named_nodes_include_their_neighbours(two_triangles: Graph) -> None:
     assert sample_nodes(two_triangles, "nodes", nodes=[0, 6]).tolist() == [0, 1, 2, 6]
     assert sample_nodes(two_triangles, "nodes", size=1, nodes=[5, 0, 5]).tolist() == [0, 5]
     assert sample_nodes(two_triangles, "nodes", size=3, nodes=[3]).size == 3
 
 
 @pytest.mark.parametrize("kind", ["walk", "ego"])
-def test_nobody_lands_in_a_corner_without_room(kind: str, two_triangles: Graph) -> None:
+def test_samples_do_not_end_in_small_components(kind: str, two_triangles: Graph) -> None:
     """Many pairs of nodes beside one path of thirty: a sample of twenty always lies on the path."""
     edges = np.array([(node, node + 1) for node in [*range(29), *range(30, 230, 2)]]).T
     features, labels = csr_array((230, 1), dtype=np.float32), np.zeros(230, dtype=np.int64)

@@ -35,7 +35,7 @@ from glt.store import Run, Store
 from glt.training.tasks import TASKS
 
 
-def test_it_says_runs_seeds_rounds_data_score_and_macs(make_scored: Callable[..., Run]) -> None:
+def test_captions_state_runs_seeds_rounds_data_score_and_macs(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8, 0.8], [0.8, 0.79], [0.8, 0.8]]), make_scored("random", [[0.8, 0.8], [0.8]])]
     words = caption(rounds_table(runs), "test_last", "sparse_features", margin=0.005, paper=True)
     for part in (
@@ -54,13 +54,13 @@ def test_it_says_runs_seeds_rounds_data_score_and_macs(make_scored: Callable[...
     assert words.count(".") == 2  # the decimal point and the full stop: one sentence
 
 
-def test_one_seed_says_so(make_scored: Callable[..., Run]) -> None:
+def test_captions_state_one_seed(make_scored: Callable[..., Run]) -> None:
     words = caption(rounds_table([make_scored("ugs", [[0.8]])]))
     assert "1 seed, no interval" in words
     assert "no verdicts: they need two seeds or more" in words
 
 
-def test_nothing_finished() -> None:
+def test_captions_without_finished_rounds() -> None:
     assert caption(rounds_table([])) == "No finished rounds."
 
 
@@ -82,7 +82,7 @@ def mixed(make_scored: MakeRun) -> list[Run]:
     return [on(make_scored("ugs", SCORES), *[ONE] * 3), on(make_scored("random", LOWER), *[OTHER] * 3)]
 
 
-def test_runs_on_one_graph_need_no_data_hash(make_scored: MakeRun) -> None:
+def test_captions_of_one_graph_have_no_data_hash(make_scored: MakeRun) -> None:
     known, unknown = on(make_scored("ugs", SCORES), *[ONE] * 3), make_scored("random", LOWER)
     rounds = rounds_table([known, unknown])
     assert set(rounds["data"]) == {""}
@@ -91,13 +91,13 @@ def test_runs_on_one_graph_need_no_data_hash(make_scored: MakeRun) -> None:
     assert len(paired_table(rounds, known.name, unknown.name)) == 2
 
 
-def test_each_run_has_the_data_it_was_computed_on(mixed: list[Run]) -> None:
+def test_captions_state_the_data_of_each_run(mixed: list[Run]) -> None:
     rounds = rounds_table(mixed)
     assert dict(zip(rounds["run"], rounds["data"], strict=True)) == {mixed[0].name: "aaaaaaaa", mixed[1].name: "b" * 8}
     assert set(tickets_table(rounds)["data"]) == {"a" * 8, "b" * 8}
 
 
-def test_data_sets_with_names_of_their_own_are_no_mixture(make_scored: MakeRun) -> None:
+def test_different_data_sets_are_no_mixture(make_scored: MakeRun) -> None:
     one, other = make_scored("ugs", SCORES), make_scored("ugs", SCORES, dataset="citeseer")
     assert data_words(rounds_table([on(one, *[ONE] * 3), on(other, *[OTHER] * 3)])) == ""
 
@@ -107,7 +107,7 @@ def test_seeds_of_one_run_on_different_data_are_reported(make_scored: MakeRun) -
     assert f"({run.name} on content aaaaaaaa, bbbbbbbb)" in data_words(rounds_table([run]))
 
 
-def test_captions_say_it(mixed: list[Run]) -> None:
+def test_captions_state_mixed_data(mixed: list[Run]) -> None:
     rounds = rounds_table(mixed)
     told = "Cora is not the same data in all runs"
     assert told in caption(rounds)
@@ -115,7 +115,7 @@ def test_captions_say_it(mixed: list[Run]) -> None:
     assert told not in caption(rounds_table(mixed[:1]))
 
 
-def test_one_figure_does_not_hold_them(mixed: list[Run]) -> None:
+def test_mixed_data_in_one_figure_is_refused(mixed: list[Run]) -> None:
     rounds = rounds_table(mixed)
     refusal = f"One figure cannot show .* Cora: {mixed[0].name} on content aaaaaaaa and {mixed[1].name} on content bbbb"
     with pytest.raises(ConfigError, match=refusal):
@@ -125,7 +125,7 @@ def test_one_figure_does_not_hold_them(mixed: list[Run]) -> None:
             draw(name, mixed, FigureChoices())
 
 
-def test_a_comparison_is_refused(mixed: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
+def test_comparing_mixed_data_is_refused(mixed: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
     one, other = (run.name for run in mixed)
     with pytest.raises(ConfigError, match="A comparison cannot show scores on different data"):
         paired_table(rounds_table(mixed), one, other)
@@ -133,7 +133,9 @@ def test_a_comparison_is_refused(mixed: list[Run], capsys: pytest.CaptureFixture
     assert "choose runs on one of them" in capsys.readouterr().err
 
 
-def test_each_data_has_a_leader(mixed: list[Run], make_scored: MakeRun, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_data_hash_has_a_leader(
+    mixed: list[Run], make_scored: MakeRun, capsys: pytest.CaptureFixture[str]
+) -> None:
     second = on(make_scored("admm", LOWER), *[ONE] * 3)
     table = leader_table(rounds_table([*mixed, second]))
     assert table["run"].tolist() == [mixed[0].name, second.name, mixed[1].name]
@@ -146,7 +148,7 @@ def test_each_data_has_a_leader(mixed: list[Run], make_scored: MakeRun, capsys: 
     assert {row["verdict"] for row in json.loads(capsys.readouterr().out)} == {"reference"}
 
 
-def test_the_highest_pair_is_of_one_data(make_scored: MakeRun) -> None:
+def test_the_suggested_pair_shares_its_data(make_scored: MakeRun) -> None:
     alone = on(make_scored("ugs", SCORES), *[ONE] * 3)
     rivals = [on(make_scored(method, LOWER), *[OTHER] * 3) for method in ("random", "admm")]
     assert first_pair(leader_table(rounds_table([alone, *rivals]))) == [alone.name]
@@ -171,7 +173,7 @@ def runs(tmp_path: Path, draw_seed: Callable[..., None]) -> dict[str, Run]:
 
 
 @pytest.mark.parametrize(("task", "metric"), [("node", "accuracy"), ("link", "ROC-AUC")])
-def test_every_place_names_the_metric(runs: dict[str, Run], task: str, metric: str) -> None:
+def test_captions_and_axes_name_the_metric(runs: dict[str, Run], task: str, metric: str) -> None:
     rounds = rounds_table([runs[task]])
     curve = curve_table(rounds)
     other = {"accuracy", "ROC-AUC"} - {metric}
@@ -197,14 +199,14 @@ def test_runs_of_both_tasks_are_refused_in_one_figure(runs: dict[str, Run]) -> N
         draw("accuracy", [*runs.values()], FigureChoices())
 
 
-def test_a_table_of_both_tasks_names_both(runs: dict[str, Run]) -> None:
+def test_a_table_of_both_tasks_names_both_metrics(runs: dict[str, Run]) -> None:
     table = tickets_table(rounds_table([*runs.values()]))
     assert metric_words(table) == "accuracy or ROC-AUC"
     # A narrow column breaks its header.
     assert "Accuracy or ROC-AUC" in " ".join(tickets_latex(table).replace(r"\\", " ").split())
 
 
-def test_a_data_set_of_another_metric_is_named_and_not_mixed(
+def test_data_sets_of_different_metrics_are_not_mixed(
     tmp_path: Path, draw_seed: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(DATASETS._entries, "ranked", replace(DATASETS.get("cora"), name="ranked", label="Ranked"))
@@ -221,7 +223,7 @@ def test_a_data_set_of_another_metric_is_named_and_not_mixed(
         draw("accuracy", made, FigureChoices())
 
 
-def test_the_papers_points_are_those_of_the_task(runs: dict[str, Run]) -> None:
+def test_printed_points_follow_the_task(runs: dict[str, Run]) -> None:
     def printed(table: pd.DataFrame) -> int:
         return len(paper_marks(table, "graph", "published"))
 
@@ -229,7 +231,7 @@ def test_the_papers_points_are_those_of_the_task(runs: dict[str, Run]) -> None:
     assert printed(curve_table(rounds_table([runs["link"]]))) == 0
 
 
-def test_a_link_runs_graph_is_described_as_training_part() -> None:
+def test_the_graph_of_a_link_run_is_the_training_graph() -> None:
     link, node = resolve({"task": "link"}), resolve({})
     assert training_part(link).startswith("The graph is its training part: 4,488 of 5,278 edges")
     assert training_part(node) == ""

@@ -33,7 +33,7 @@ def rounds(make_scored: Callable[..., Run]) -> pd.DataFrame:
     return rounds_table([ugs, random])
 
 
-def test_one_row_a_run_seed_and_round_with_every_field(rounds: pd.DataFrame) -> None:
+def test_one_row_per_run_seed_and_round(rounds: pd.DataFrame) -> None:
     assert len(rounds) == 3 * 4 + 2 * 3
     assert set(RoundRecord.model_fields) - {"macs", "notes"} <= set(rounds.columns)
     row = rounds[(rounds["method"] == "ugs") & (rounds["seed"] == 1) & (rounds["round"] == 2)].iloc[0]
@@ -42,7 +42,7 @@ def test_one_row_a_run_seed_and_round_with_every_field(rounds: pd.DataFrame) -> 
     assert row["macs_dense_features"] == int(1_996_600_000 * 0.8**2)
 
 
-def test_how_far_admm_is_from_its_start_is_a_column_and_a_line_of_the_hover(
+def test_edges_changed_by_the_solver_are_a_column_and_a_hover_line(
     make_scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_scored("admm", [[0.8, 0.8], [0.8, 0.8]])
@@ -107,7 +107,7 @@ def test_one_seed_has_no_interval(make_scored: Callable[..., Run]) -> None:
     assert not table["is_ticket"].any()
 
 
-def test_round_0_is_no_ticket_and_the_papers_criterion_is_separate(make_scored: Callable[..., Run]) -> None:
+def test_round_0_is_no_ticket(make_scored: Callable[..., Run]) -> None:
     # The sums of .1 + .2 + .3 and .3 + .2 + .1 differ in the last bit.
     table = curve_table(rounds_table([make_scored("ugs", [[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]])]))
     assert table["paper_criterion"].tolist() == [False, True]
@@ -161,7 +161,7 @@ def test_a_closest_round_is_chosen_by_its_validation_score(make_scored: Callable
     assert tickets_table(rounds)["round"].tolist() == [2]
 
 
-def test_what_a_table_of_tickets_says(make_scored: Callable[..., Run]) -> None:
+def test_columns_of_the_ticket_table(make_scored: Callable[..., Run]) -> None:
     ugs = make_scored("ugs", varied(0.0, -0.005, -0.04))
     words = ticket_words(tickets_table(rounds_table([ugs, make_scored("random", [[0.8, 0.81]])])))
     assert words == (
@@ -175,7 +175,7 @@ def test_what_a_table_of_tickets_says(make_scored: Callable[..., Run]) -> None:
     assert one == "No verdict: it needs two or more seeds whose differences from dense vary."
 
 
-def test_a_closest_round_without_a_verdict_hides_neither_the_test_nor_the_open_rounds(
+def test_a_closest_round_without_verdict_keeps_open_rounds(
     make_scored: Callable[..., Run],
 ) -> None:
     """Both seeds lose the same in round 1, which validates best: it has no test, round 2 has one."""
@@ -201,7 +201,7 @@ def test_labels_distinguish_runs_of_one_method(make_scored: Callable[..., Run]) 
     assert labels == ["UGS (degree = source)", "UGS (degree = target)", "Random pruning (degree = source)"]
 
 
-def test_labels_distinguish_methods_by_settings_that_both_use(make_scored: Callable[..., Run]) -> None:
+def test_labels_distinguish_methods_by_shared_settings(make_scored: Callable[..., Run]) -> None:
     runs = [make_scored("ugs", [[0.8]]), make_scored("random", [[0.8]], hidden=64, epochs=7)]
     labels = rounds_table(runs)["label"].tolist()
     assert labels == ["UGS (hidden = 512)", "Random pruning (hidden = 64)"]
@@ -240,7 +240,7 @@ def test_points_are_matched_by_round(make_scored: Callable[..., Run]) -> None:
     assert set(table.loc[table["method"] == "random", "round"]) == {4, 9}
 
 
-def test_other_rates_are_not_compared(make_scored: Callable[..., Run]) -> None:
+def test_other_pruning_rates_are_not_compared(make_scored: Callable[..., Run]) -> None:
     rounds = rounds_table([make_scored("ugs", FLAT)])
     rounds["graph_sparsity"] = 1 - 0.9 ** rounds["round"]
     assert paper_table(curve_table(rounds)).empty
@@ -260,7 +260,7 @@ def test_no_point_dominates_the_front(points: list[tuple[int, int]]) -> None:
     assert found.tolist() == [not is_beaten(point) for point in points]
 
 
-def test_a_missing_number_is_on_no_front_and_hides_none() -> None:
+def test_missing_numbers_are_on_no_front() -> None:
     assert is_on_front([1, np.nan, 0], [0.5, 0.9, np.nan]).tolist() == [True, False, False]
 
 
@@ -313,7 +313,7 @@ def test_an_empty_table_has_no_front() -> None:
     assert isinstance(with_front(curve_table(rounds_table([])), "graph"), pd.DataFrame)
 
 
-def test_costs_that_are_shown_alike_are_alike(make_scored) -> None:  # noqa: ANN001
+def test_costs_displayed_equal_are_equal(make_scored) -> None:  # noqa: ANN001
     rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("admm", [[0.8, 0.75]])])
     rounds.loc[(rounds["method"] == "ugs") & (rounds["round"] == 1), "graph_sparsity"] += 0.0001
     rounds.loc[(rounds["method"] == "ugs") & (rounds["round"] == 1), "macs_dense_features"] -= 1000
@@ -346,7 +346,7 @@ def test_shares_are_means_over_seeds(examples: dict[str, Run]) -> None:
     assert late_words(curve.reset_index()) == []
 
 
-def test_without_deriving_only_records_are_read(examples: dict[str, Run], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_derivation_only_records_are_read(examples: dict[str, Run], monkeypatch: pytest.MonkeyPatch) -> None:
     def unread(self: SeedRun, round: int) -> None:
         raise AssertionError("a mask was read")
 

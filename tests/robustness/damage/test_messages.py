@@ -61,12 +61,12 @@ def test_a_damaged_config_names_its_copy_and_the_command_to_continue(copy: Copy)
     assert as_typed("run") in left.then
 
 
-def test_an_unknown_argument_names_the_help_of_its_verb(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_argument_points_to_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "RUN", "--round", "3"]) == 2
     assert "See: python -m glt show --help" in capsys.readouterr().err
 
 
-def test_folders_outside_the_store(copy: Copy, tmp_path: Path) -> None:
+def test_folders_outside_the_store_are_refused(copy: Copy, tmp_path: Path) -> None:
     store, other = copy(), copy()
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "folder").mkdir(parents=True)
@@ -83,7 +83,7 @@ def test_folders_outside_the_store(copy: Copy, tmp_path: Path) -> None:
     assert told == f"{store.root}, {other.root}: 2 runs checked, no damage found.\n"
 
 
-def test_a_finding_in_many_runs_is_counted_at_the_end(copy: Copy) -> None:
+def test_findings_in_many_runs_are_counted(copy: Copy) -> None:
     store = copy()
     source = store.runs()[0]
     for number in range(6):
@@ -108,7 +108,7 @@ def run(copy: Copy) -> Run:
     return copy().runs()[0]
 
 
-def test_a_copied_seed_is_not_another_seed(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_copied_seed_is_detected(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(run.path / "seed-0", run.path / "seed-5")
     with pytest.raises(StoreError, match=f"seed-5 holds the rounds of {run.name}/seed-0: move it out of the run"):
         run.seed(5).rounds()
@@ -124,7 +124,7 @@ def test_a_copied_seed_is_not_another_seed(run: Run, capsys: pytest.CaptureFixtu
     assert list(run.path.glob("set-aside/*/seed-5/rounds.jsonl"))
 
 
-def test_swapped_seeds_are_noticed_and_those_of_other_runs(run: Run) -> None:
+def test_swapped_and_foreign_seeds_are_detected(run: Run) -> None:
     other = Store(run.path.parent).create(resolve({**SMALL, "p_graph": 0.2}))
     shutil.copytree(run.path / "seed-0", other.path / "seed-0")
     with pytest.raises(StoreError, match=f"holds the rounds of {run.name}/seed-0"):
@@ -154,7 +154,7 @@ def test_a_round_without_checksum_does_not_count(run: Run) -> None:
 # The machine.
 
 
-def test_packages_are_compared_with_their_pins(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_doctor_compares_packages_with_pins(tmp_path: Path, monkeypatch: Patch) -> None:
     pins = tmp_path / "requirements.txt"
     pins.write_text(
         "# a comment\n-e .\n"
@@ -175,7 +175,7 @@ def test_packages_are_compared_with_their_pins(tmp_path: Path, monkeypatch: Patc
     assert packages(pins)[1].endswith("all 1 packages as pinned.")
 
 
-def test_the_machine_names_data_sets_and_faults(test_data: Path, tmp_path: Path, monkeypatch: Patch) -> None:
+def test_doctor_lists_data_sets_and_faults(test_data: Path, tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("GLT_DATA", str(test_data))
     found = machine(Store(tmp_path / "not made yet"))
     assert not found.faults

@@ -52,7 +52,7 @@ def doctor(store: Store, *arguments: str) -> int:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_repaired_and_resumed_to_the_same_bytes(copy: Copy, case: str) -> None:
+def test_repaired_and_resumed_gives_the_same_bytes(copy: Copy, case: str) -> None:
     store, (name, damage) = copy(), CASES[case]
     run = store.runs()[0]
     expected, other = files(run, 0), files(run, 1)
@@ -143,7 +143,7 @@ def test_leftover_files_are_moved(copy: Copy) -> None:
         ("running", f"says running, but process {GONE} no longer exists"),
     ],
 )
-def test_a_seed_whose_rounds_are_all_there_is_called_done(copy: Copy, state: State, wrong: str) -> None:
+def test_a_seed_with_all_rounds_is_done(copy: Copy, state: State, wrong: str) -> None:
     run = copy().runs()[0]
     run.seed(0).write_status(Status(state=state, seed=0, pid=GONE, process_started=1.0, threads=3, error="edited"))
     (finding,) = examine(run.path).findings
@@ -153,7 +153,7 @@ def test_a_seed_whose_rounds_are_all_there_is_called_done(copy: Copy, state: Sta
     assert examine(run.path).findings == ()
 
 
-def test_a_seed_at_work_is_left_alone(copy: Copy) -> None:
+def test_a_running_seed_is_not_repaired(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
     (run.path / "seed-0" / ".round-03.safetensors.99-1.writing").write_bytes(b"at work")
@@ -163,7 +163,7 @@ def test_a_seed_at_work_is_left_alone(copy: Copy) -> None:
     assert not looked.findings
 
 
-def test_a_folder_that_was_renamed_is_told_its_name(copy: Copy) -> None:
+def test_a_renamed_folder_is_reported_with_its_name(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
     renamed = run.path.rename(store.root / "my best run")
@@ -175,7 +175,7 @@ def test_a_folder_that_was_renamed_is_told_its_name(copy: Copy) -> None:
     assert doctor(store, run.name) == 0
 
 
-def test_the_same_settings_take_over_a_run_whose_config_is_lost(copy: Copy) -> None:
+def test_the_same_settings_restore_a_lost_config(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
     config = run.path / "config.json"
@@ -227,7 +227,7 @@ def test_a_store_of_an_earlier_version_without_checksums(copy: Copy) -> None:
         ("events.jsonl", EVERY["flip 1"]),
     ],
 )
-def test_a_damaged_pretraining_starts_again(copy: Copy, name: str, damage: Damage) -> None:
+def test_a_damaged_pretraining_restarts(copy: Copy, name: str, damage: Damage) -> None:
     store = copy()
     run = store.pretrainings()[0]
     path = run.path / "seed-0" / name
@@ -251,7 +251,7 @@ def write(path: Path, text: str = "mine") -> None:
     os.utime(path, (1, 1))
 
 
-def test_a_folder_that_is_no_store_is_not_changed(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_store_is_not_changed(tmp_path: Path) -> None:
     root = tmp_path / "holiday"
     for name in ("IMG_1.JPG", "film.part", "config.json", "2024/rounds.jsonl", "2024/seed-0/x", ".a.txt.1-1.writing"):
         write(root / name)
@@ -313,7 +313,7 @@ def test_files_of_other_programs_are_not_changed(copy: Copy) -> None:
 
 
 @pytest.mark.parametrize("place", ["seed-0", "."])
-def test_files_behind_a_link_are_not_changed(copy: Copy, tmp_path: Path, place: str) -> None:
+def test_files_behind_links_are_not_changed(copy: Copy, tmp_path: Path, place: str) -> None:
     store = copy()
     run = store.runs()[0]
     elsewhere = tmp_path / run.name

@@ -63,7 +63,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the kernel
 
 @linux
 @pytest.mark.parametrize("seconds", JUMPS)
-def test_a_worker_lives_on_and_can_be_stopped(
+def test_a_worker_survives_a_clock_jump_and_can_be_stopped(
     run: Run, seed_run: SeedRun, jump: Available, sleeper: subprocess.Popen[bytes], seconds: float
 ) -> None:
     seed_run.write_status(Status(state="running", seed=0, **named_process(sleeper.pid)))
@@ -84,7 +84,7 @@ def test_a_reused_pid_is_not_the_worker(seed_run: SeedRun, jump: Available, slee
         jump(0)
 
 
-def test_heartbeats_go_on(seed_run: SeedRun, jump: Available, monkeypatch: Patch) -> None:
+def test_heartbeats_continue_after_a_clock_jump(seed_run: SeedRun, jump: Available, monkeypatch: Patch) -> None:
     monkeypatch.setattr(worker, "LOOK_AGAIN", 0.01)
     monkeypatch.setattr(worker, "HEARTBEAT", 0.02)
     reporter = worker.Reporter(seed_run, threads=1)
@@ -99,7 +99,7 @@ def test_heartbeats_go_on(seed_run: SeedRun, jump: Available, monkeypatch: Patch
     assert seed_run.status().state == "stopped"
 
 
-def test_nobody_in_the_queue_waits_forever(tmp_path: Path) -> None:
+def test_the_queue_advances_after_a_clock_jump(tmp_path: Path) -> None:
     now = time.time()
     first, _ = join_line(tmp_path, now)
     second, _ = join_line(tmp_path, now - HOUR)

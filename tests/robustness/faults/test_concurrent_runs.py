@@ -143,7 +143,7 @@ def computed(store: Path, method: str, seeds: str) -> Path:
 
 @pytest.mark.skipif(not THOROUGH, reason="fourteen runs: make faults")
 @pytest.mark.parametrize("method", ["ugs", "admm"])
-def test_the_same_bytes_alone_and_beside_others(tmp_path: Path, say: Say, method: str) -> None:
+def test_concurrent_runs_give_the_same_bytes(tmp_path: Path, say: Say, method: str) -> None:
     runs = {jobs: computed(tmp_path / str(jobs), method, f"0-{jobs - 1}" if jobs > 1 else "0") for jobs in (1, 2, 4)}
     alone = {jobs: {seed: comparable(run / f"seed-{seed}") for seed in range(jobs)} for jobs, run in runs.items()}
     for jobs, seeds in alone.items():

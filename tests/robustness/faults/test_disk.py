@@ -76,7 +76,7 @@ def broken(folder: Path, part: str, fault: str, chosen: str) -> Iterator[dict[st
 
 
 @pytest.mark.parametrize(("part", "fault"), PARTS)
-def test_a_disk_that_fails_at_any_operation(
+def test_failures_of_every_disk_operation(
     tmp_path: Path, seed: int, say: Callable[[str], None], part: str, fault: str
 ) -> None:
     step = 1 if THOROUGH else STEPS[part, fault]
@@ -151,7 +151,7 @@ def read(folder: Path, name: str) -> str:
 
 
 @pytest.mark.usefixtures("fake_engine")
-def test_a_disk_that_fills_up_while_a_run_computes(disk: Path) -> None:
+def test_disk_filling_up_during_a_run(disk: Path) -> None:
     (disk / "found").mkdir()
     apart(disk, FULL)
     assert read(disk, "first.code") == "1\n"
@@ -168,7 +168,7 @@ def test_a_disk_that_fills_up_while_a_run_computes(disk: Path) -> None:
 
 
 @pytest.mark.usefixtures("fake_engine")
-def test_a_file_system_that_is_read_only(disk: Path) -> None:
+def test_read_only_file_system(disk: Path) -> None:
     apart(disk, READ_ONLY)
     assert read(disk, "read.code") == "0\n"
     assert '"state":"done"' in read(disk, "show.json").replace(" ", "")

@@ -66,7 +66,7 @@ def shares() -> list[tuple[Kind, int]]:
 
 
 @pytest.mark.parametrize(("kind", "kills"), shares(), ids=lambda value: getattr(value, "name", None))
-def test_killed_and_resumed_to_the_same_bytes(
+def test_killed_and_resumed_gives_the_same_bytes(
     tmp_path: Path, seed: int, kind: Kind, kills: int, say: Callable[[str], None]
 ) -> None:
     generator = np.random.default_rng([seed, KINDS.index(kind)])
@@ -96,7 +96,7 @@ def test_killed_and_resumed_to_the_same_bytes(
     TOTAL.update(fell)
 
 
-def test_the_moments_covered_every_stage(say: Callable[[str], None]) -> None:
+def test_kill_moments_cover_every_stage(say: Callable[[str], None]) -> None:
     if not TOTAL:
         pytest.skip("the kills were another process's")
     say(f"\nKilled {TOTAL.total()} times: {', '.join(f'{stage} {TOTAL[stage]}' for stage in STAGES)}")

@@ -103,7 +103,7 @@ def is_calm(verb: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize(("program", "verb", "name"), [each for each in ARGUMENTS if is_calm(*each[1:])])
-def test_words_to_trip_over(
+def test_listed_hostile_words(
     capsys: pytest.CaptureFixture[str], place: Run, monkeypatch: pytest.MonkeyPatch, program: str, verb: str, name: str
 ) -> None:
     forbid_work(monkeypatch)
@@ -116,7 +116,7 @@ def test_words_to_trip_over(
     which=hs.sampled_from([each for each in ARGUMENTS if is_calm(*each[1:])]),
     word=hs.one_of(hs.sampled_from(GIVEN), hs.text(max_size=30)),
 )
-def test_words_of_any_kind(
+def test_arbitrary_words(
     capsys: pytest.CaptureFixture[str], which: tuple[str, str, str], word: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -139,7 +139,7 @@ def forbid_work(patch: pytest.MonkeyPatch) -> None:
 
 @hostile(few=60)
 @given(name=hs.one_of(hs.sampled_from(SETTINGS), texts()), value=hs.one_of(texts(), values()))
-def test_settings_of_any_kind(name: str, value: object) -> None:
+def test_arbitrary_settings(name: str, value: object) -> None:
     said = ""
     try:
         json.dumps(resolve({name: value}).model_dump(mode="json"), allow_nan=False)
@@ -154,7 +154,7 @@ def test_settings_of_any_kind(name: str, value: object) -> None:
         hs.sampled_from(DOCUMENTS), values().map(lambda value: written(value).encode()), hs.binary(max_size=200)
     )
 )
-def test_config_files_of_any_kind(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+def test_arbitrary_config_files(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "config.json"
     path.write_bytes(content)
     with pytest.raises(StudioError) as refusal:
@@ -162,7 +162,7 @@ def test_config_files_of_any_kind(tmp_path_factory: pytest.TempPathFactory, cont
     assert len(str(refusal.value)) < 5000
 
 
-def test_names_a_person_gives(store: Store, capsys: pytest.CaptureFixture[str], around: Path) -> None:
+def test_arbitrary_annotations(store: Store, capsys: pytest.CaptureFixture[str], around: Path) -> None:
     run = store.create(resolve({}))
     for word in GIVEN if EXAMPLES else GIVEN[::8]:
         for flag in ("--title", "--note", "--color"):
@@ -210,13 +210,13 @@ def check(app: AppTest) -> None:
         assert len(said.value) < LONGEST_SAID, said.value[:200]
 
 
-def test_every_parameter_is_known_here() -> None:
+def test_every_url_parameter_is_covered() -> None:
     assert {"runs", "run", "seed", "round", "size", "x", "margin", "view"} <= set(PARAMETERS)
     assert len(PARAMETERS) > 50
 
 
 @pytest.mark.parametrize("page", NAMES)
-def test_addresses_with_hostile_words(filled: Store, open_page: Callable[..., AppTest], page: str) -> None:
+def test_urls_with_hostile_words(filled: Store, open_page: Callable[..., AppTest], page: str) -> None:
     """Every parameter of every page has a word of the written list, and another one at each opening."""
     for first in range(0, len(SENT) if EXAMPLES else 1, 12):
         view = {name: SENT[(first + place) % len(SENT)] for place, name in enumerate(PARAMETERS)}
@@ -230,7 +230,7 @@ def test_addresses_with_hostile_words(filled: Store, open_page: Callable[..., Ap
         hs.sampled_from(PARAMETERS), hs.one_of(sent_texts(), hs.lists(sent_texts(), max_size=5)), max_size=12
     ),
 )
-def test_addresses_with_any_words(
+def test_urls_with_arbitrary_words(
     filled: Store, open_page: Callable[..., AppTest], page: str, view: dict[str, str | list[str]]
 ) -> None:
     check(open_page(page, view))
@@ -238,8 +238,6 @@ def test_addresses_with_any_words(
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", ["curves", "subgraphs", "launch"])
-def test_a_parameter_that_stands_there_a_thousand_times(
-    filled: Store, open_page: Callable[..., AppTest], page: str
-) -> None:
+def test_a_url_parameter_repeated_a_thousand_times(filled: Store, open_page: Callable[..., AppTest], page: str) -> None:
     many = [f"run-{number}" for number in range(1000)]
     check(open_page(page, {"runs": many, "run": many, "seed": many, "seeds": many, "methods": many}))

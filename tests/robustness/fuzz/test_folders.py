@@ -57,7 +57,7 @@ BOMBS = ("num-node-list", "edge", "node-feat")
 @pytest.mark.long
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.parametrize("letter", [b"0", b"1\n", b"1,"])
-def test_a_packed_table_without_end_is_refused(arxiv: Path, name: str, letter: bytes) -> None:
+def test_an_endless_compressed_table_is_refused(arxiv: Path, name: str, letter: bytes) -> None:
     block = letter * ((1 << 20) // len(letter))
     with gzip.open(arxiv / "raw" / f"{name}.csv.gz", "wb", compresslevel=1) as file:
         for _ in range(HUGE // len(block)):
@@ -66,7 +66,7 @@ def test_a_packed_table_without_end_is_refused(arxiv: Path, name: str, letter: b
 
 
 @pytest.mark.parametrize("folder", ["Citeseer", "PubMed"])
-def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(around: Path, folder: str) -> None:
+def test_planetoid_pickles_are_opened_only_if_published(around: Path, folder: str) -> None:
     raw = around / "brought" / folder / "raw"
     raw.mkdir(parents=True)
     for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"):
@@ -77,7 +77,7 @@ def test_pickles_of_planetoid_are_opened_only_where_they_are_the_published_ones(
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", ["train", "valid", "test"])
-def test_a_split_that_holds_more_than_numbers_stays_closed(
+def test_a_split_with_other_than_numbers_is_refused(
     test_data: Path, around: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     folder = around / "brought" / "ogbl_collab"
@@ -89,7 +89,7 @@ def test_a_split_that_holds_more_than_numbers_stays_closed(
 
 
 @pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", pickle.dumps(Harm()), b"PK\x03\x04" + bytes(99)])
-def test_an_archive_of_the_cache_that_is_none_is_told_or_made_again(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_cache_archive_is_reported_or_rebuilt(tmp_path: Path, content: bytes) -> None:
     from glt.datasets.npz import read_graph, read_mapped
     from glt.errors import DataError
 
@@ -101,7 +101,7 @@ def test_an_archive_of_the_cache_that_is_none_is_told_or_made_again(tmp_path: Pa
             reader(path)
 
 
-def test_an_archive_of_objects_is_told(tmp_path: Path) -> None:
+def test_an_archive_of_objects_is_refused(tmp_path: Path) -> None:
     from glt.datasets.npz import read_graph
     from glt.errors import DataError
 
@@ -112,19 +112,19 @@ def test_an_archive_of_objects_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("place", ["/dev/zero", "/proc/self/mem", "../../home/notes.txt"])
-def test_links_in_a_data_folder_are_read_as_what_they_are(arxiv: Path, around: Path, place: str) -> None:
+def test_links_in_a_data_folder_are_followed(arxiv: Path, around: Path, place: str) -> None:
     path = arxiv / "raw" / "num-node-list.csv.gz"
     path.unlink()
     path.symlink_to(place)
     assert "ogbn-arxiv" in read("ogbn-arxiv") or "num-node-list" in read("ogbn-arxiv")
 
 
-def test_a_command_says_the_same(around: Path) -> None:
+def test_commands_report_bad_data_folders(around: Path) -> None:
     assert "No run" in one_sentence(limited("glt", "show", "nothing"))
 
 
 @pytest.mark.parametrize("letter", [b"0", b"1\n", b"1,"])
-def test_a_count_or_table_without_end_is_refused_by_itself(tmp_path: Path, letter: bytes) -> None:
+def test_endless_counts_and_tables_are_refused(tmp_path: Path, letter: bytes) -> None:
     from glt.datasets.ogb_io import OgbFiles, check_rows, stated_counts
     from glt.errors import DataError
 
@@ -190,7 +190,7 @@ def asked(folder: Any) -> Iterator[Callable[[], Any]]:
 
 @pytest.mark.parametrize("name", DOCUMENTS_OF_A_RUN)
 @pytest.mark.parametrize("content", DOCUMENTS, ids=lambda content: content[:24].decode(errors="replace"))
-def test_documents_to_trip_over(laid: Store, name: str, content: bytes) -> None:
+def test_listed_hostile_documents(laid: Store, name: str, content: bytes) -> None:
     whole = spoil(laid, name, content + b"\n")
     look(laid)
     assert len(whole.seed(0).rounds()) == 3
@@ -199,7 +199,7 @@ def test_documents_to_trip_over(laid: Store, name: str, content: bytes) -> None:
 
 @hostile()
 @given(name=st.sampled_from(DOCUMENTS_OF_A_RUN), content=values())
-def test_documents_of_any_kind(laid: Store, name: str, content: Any) -> None:
+def test_arbitrary_documents(laid: Store, name: str, content: Any) -> None:
     spoil(laid, name, written(content).encode() + b"\n")
     look(laid)
 
@@ -241,7 +241,7 @@ def keys(around: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_nothing_is_written_through_a_file_that_is_a_link(store: Store, run: Run, keys: Path, name: str) -> None:
+def test_nothing_is_written_through_a_linked_file(store: Store, run: Run, keys: Path, name: str) -> None:
     path = run.seed(0).path / name
     path.unlink(missing_ok=True)
     path.symlink_to(keys)
@@ -264,7 +264,7 @@ def test_nothing_is_written_through_a_file_that_is_a_link(store: Store, run: Run
 
 
 @pytest.mark.parametrize("level", ["run", "seed"])
-def test_nothing_is_written_into_a_folder_that_is_a_link(
+def test_nothing_is_written_into_a_linked_folder(
     store: Store, run: Run, around: Path, level: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = run.path if level == "run" else run.seed(0).path
@@ -282,7 +282,7 @@ def test_nothing_is_written_into_a_folder_that_is_a_link(
     (around / "home" / folder.name).rename(folder)
 
 
-def test_a_line_of_workers_that_is_a_link_is_refused(store: Store, run: Run, around: Path) -> None:
+def test_a_linked_queue_is_refused(store: Store, run: Run, around: Path) -> None:
     store.queue_path.symlink_to(around / "home")
     with pytest.raises(StoreError, match="is a symbolic link"):
         resume(store, run, [0])
@@ -290,7 +290,7 @@ def test_a_line_of_workers_that_is_a_link_is_refused(store: Store, run: Run, aro
 
 @pytest.mark.parametrize("name", [paths.CONFIG, paths.ANNOTATIONS])
 @pytest.mark.parametrize("place", ["/dev/zero", "pipe", "large"])
-def test_what_has_no_end_is_told(store: Store, run: Run, around: Path, name: str, place: str) -> None:
+def test_endless_files_are_reported(store: Store, run: Run, around: Path, name: str, place: str) -> None:
     path = run.path / name if name == paths.CONFIG else store.root / name
     path.unlink(missing_ok=True)
     if place == "pipe":
@@ -307,7 +307,7 @@ def test_what_has_no_end_is_told(store: Store, run: Run, around: Path, name: str
 @pytest.mark.parametrize(
     "name", [paths.EVENTS, paths.ROUNDS, paths.STATUS, "round-01.safetensors", paths.LOG, paths.LOCK]
 )
-def test_a_pipe_in_a_seeds_folder_holds_nobody_up(store: Store, run: Run, name: str) -> None:
+def test_a_pipe_in_a_seed_folder_does_not_block(store: Store, run: Run, name: str) -> None:
     seed = run.seed(0)
     (seed.path / name).unlink(missing_ok=True)
     os.mkfifo(seed.path / name)
@@ -323,7 +323,7 @@ def test_a_pipe_in_a_seeds_folder_holds_nobody_up(store: Store, run: Run, name: 
         assert any("is not a regular file" in said for said in told), told
 
 
-def test_a_log_of_one_endless_line_is_shown_by_its_end(store: Store, run: Run) -> None:
+def test_only_the_end_of_an_endless_log_line_is_shown(store: Store, run: Run) -> None:
     with run.seed(0).log_path.open("wb") as file:
         file.truncate(1 << 34)
         file.seek(0, 2)
@@ -331,7 +331,7 @@ def test_a_log_of_one_endless_line_is_shown_by_its_end(store: Store, run: Run) -
     assert tail(run.seed(0).log_path, 5).endswith("the end")
 
 
-def test_a_status_that_somebody_brings_ends_no_process(store: Store, run: Run) -> None:
+def test_a_foreign_status_ends_no_process(store: Store, run: Run) -> None:
     """Without the time at which it began, a number alone names any process that happens to have it."""
     from glt.jobs import stop
     from glt.store import Status

@@ -142,7 +142,7 @@ DOCUMENTS: dict[str, Callable[[dict[str, Any]], None]] = {
 
 
 @pytest.mark.parametrize("kind", list(ARRAYS))
-def test_tensors_to_trip_over(
+def test_listed_hostile_tensors(
     capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
 ) -> None:
     (tmp_path / "brought").mkdir()
@@ -150,7 +150,7 @@ def test_tensors_to_trip_over(
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=LONG) if "million" in kind else kind for kind in DOCUMENTS])
-def test_documents_to_trip_over(
+def test_listed_hostile_documents(
     capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
 ) -> None:
     (tmp_path / "brought").mkdir()
@@ -158,7 +158,7 @@ def test_documents_to_trip_over(
 
 
 @pytest.mark.long
-def test_a_network_that_fits_into_no_memory_is_not_computed(
+def test_a_network_beyond_memory_is_not_computed(
     capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path
 ) -> None:
     """A small file whose hidden layer has 400,000 rows of 65,536 numbers, 105 GB."""
@@ -187,7 +187,7 @@ def test_a_network_that_fits_into_no_memory_is_not_computed(
     kind=st.sampled_from(TYPES),
     number=numbers(),
 )
-def test_tensors_of_any_kind(
+def test_arbitrary_tensors(
     capsys: pytest.CaptureFixture[str],
     whole: bytes,
     tmp_path_factory: pytest.TempPathFactory,
@@ -206,7 +206,7 @@ def test_tensors_of_any_kind(
 
 @hostile(few=12)
 @given(data=st.data())
-def test_documents_of_any_kind(
+def test_arbitrary_documents(
     capsys: pytest.CaptureFixture[str], whole: bytes, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     path = file_of(whole, tmp_path_factory.getbasetemp())
@@ -361,7 +361,7 @@ LARGE: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("kind", list(SMALL))
-def test_a_file_to_harm_is_refused(around: Path, kind: str) -> None:
+def test_malicious_ticket_files_are_refused(around: Path, kind: str) -> None:
     path = around / "brought" / "ticket.zip"
     path.parent.mkdir()
     path.write_bytes(SMALL[kind]())
@@ -374,7 +374,7 @@ def test_a_file_to_harm_is_refused(around: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=pytest.mark.long) if "zips" in kind else kind for kind in LARGE]
 )
-def test_a_bomb_is_refused_in_little_memory(around: Path, kind: str) -> None:
+def test_zip_bombs_are_refused_in_little_memory(around: Path, kind: str) -> None:
     path = around / "brought" / "ticket.zip"
     path.parent.mkdir()
     path.write_bytes(LARGE[kind]())
@@ -384,7 +384,7 @@ def test_a_bomb_is_refused_in_little_memory(around: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "/proc/self/mem", "/", "pipe"])
-def test_what_is_no_file_is_refused(around: Path, name: str) -> None:
+def test_paths_that_are_no_files_are_refused(around: Path, name: str) -> None:
     if name == "pipe":
         (around / "brought").mkdir()
         name = str(around / "brought" / name)
