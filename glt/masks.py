@@ -18,7 +18,7 @@ from glt.config import EdgeMaskKind
 
 BoolArray = NDArray[np.bool_]
 
-# Rounds whose counts are computed together.
+# Counts are computed up to a multiple of this, so that all rounds of a run share one cached result.
 BLOCK = 64
 
 
@@ -167,11 +167,14 @@ class WeightMask:
         return 1 - self.kept / self.total if self.total else 0.0
 
     def prune(self, scores: Mapping[str, NDArray[np.floating]], rate: float) -> WeightMask:
-        """Remove exactly floor(rate * kept) survivors with the lowest `scores`, shaped as the tensors."""
+        """Remove exactly floor(rate * kept) survivors with the lowest `scores`.
+
+        Scores have the full shape of each tensor, unlike those of edges, which have one value per survivor.
+        """
         return self.prune_exactly(scores, prune_count(rate, self.kept))
 
     def prune_exactly(self, scores: Mapping[str, NDArray[np.floating]], count: int) -> WeightMask:
-        """Remove exactly `count` survivors with the lowest `scores`, ties by tensor name, then index."""
+        """Remove exactly `count` survivors with the lowest `scores` (full shape), ties by tensor name, then index."""
         flat = np.concatenate([self.keep[name].ravel() for name in self.keep])
         values = np.concatenate([scores[name].ravel() for name in self.keep])
         survivors = np.flatnonzero(flat)

@@ -38,7 +38,7 @@ def read_seeds(text: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def stream(seed: int, round_: int, stage: str) -> np.random.Generator:
+def stream(seed: int, round: int, stage: str) -> np.random.Generator:
     """Return the generator of one stage of one round.
 
     Equal arguments give equal numbers on every platform, so a resumed run draws the same.
@@ -47,4 +47,4 @@ def stream(seed: int, round_: int, stage: str) -> np.random.Generator:
     True
     """
     code = int.from_bytes(hashlib.sha256(stage.encode()).digest()[:4], "big")
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(round_, code))))
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(round, code))))

@@ -7,11 +7,11 @@ the true mean difference and delta the margin (0.5 points by default):
 - *no ticket*: shown to lose more than delta. One-sided t test of H0: d >= -delta.
 - *open*: neither is significant.
 
-All rounds judged together (all pruned rounds of all runs on a screen or in a table) form one `Family` per direction,
-corrected by Holm's method at 5 %. So the probability that any round is wrongly called a ticket is at most 5 %, and the
-same holds for no ticket, whatever the dependence between rounds. For a true mean only one of them can be wrong. Rounds
-without a test (one seed, no spread) do not count. The paper's criterion, "mean at least the dense mean", is not a test;
-it is reported under that name.
+All rounds judged together form one `Family` per direction, corrected by Holm's method at 5 %: on Curves, Tickets and in
+tables all pruned rounds of all runs shown, in `glt show` those of one run. So the probability that any round is wrongly
+called a ticket is at most 5 %, and the same holds for no ticket, whatever the dependence between rounds. For any true
+mean at most one of the two claims is false. Rounds without a test (one seed, no spread) have *no verdict* and do not
+count. The paper's criterion, "mean at least the dense mean", is not a test; it is reported under that name.
 
 Sources: Schuirmann 1987 (two one-sided tests); Holm 1979; Julious 2010, Sample Sizes for Clinical Trials (power of a
 non-inferiority test from the noncentral t).

@@ -47,13 +47,13 @@ class Nobody:
     def should_stop(self): return False
 
 def computed(**values):
-    from glt.lottery.lottery import find_tickets
+    from glt.lottery.lottery import compute_rounds
     from glt.presets import resolve
     from glt.store import Store
     config = resolve({"hidden": 4, "epochs": 2, "retrain_epochs": 2, "rounds": 1, "p_graph": 0.3, **values})
     seed = Store(store).create(config).seed(0)
     with seed.lock():
-        find_tickets(seed, Nobody())
+        compute_rounds(seed, Nobody())
     return seed
 """
 

@@ -224,7 +224,7 @@ def _disk(run: Run, number: int, seed: int) -> str:
     if run.is_example:
         return "On disk: examples keep only masks"
     try:
-        round_, dense = (formats.file_size(run.seed(seed).bytes_on_disk(place)) for place in (number, 0))
+        pruned, dense = (formats.file_size(run.seed(seed).bytes_on_disk(place)) for place in (number, 0))
     except StoreError as error:
         return f"On disk: {frame.plain(str(error)).removesuffix('.')}"
-    return f"On disk: {round_}, dense round {dense} (seed {seed})"
+    return f"On disk: {pruned}, dense round {dense} (seed {seed})"

@@ -52,15 +52,15 @@ def export(args: Args) -> int:
     return DONE
 
 
-def _content(seed_run: SeedRun, round_: int, form: str) -> bytes:
+def _content(seed_run: SeedRun, round: int, form: str) -> bytes:
     if form == TICKET:
         from glt.ticket_file.io import ticket_bytes
         from glt.ticket_file.ticket import make_ticket
 
-        return ticket_bytes(make_ticket(seed_run, round_))
+        return ticket_bytes(make_ticket(seed_run, round))
     from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph
 
-    return GRAPH_FORMATS[form].write(SparseGraph.of(seed_run, round_))
+    return GRAPH_FORMATS[form].write(SparseGraph.of(seed_run, round))
 
 
 @verb("import", "import ticket.zip", "import ticket.zip --graph graph.npz --json")

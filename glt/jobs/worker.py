@@ -123,7 +123,7 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
     import torch
 
     from glt.datasets import load_graph
-    from glt.lottery.lottery import Stopped, find_tickets
+    from glt.lottery.lottery import Stopped, compute_rounds
     from glt.models import MODELS
 
     if not (isinstance(seed_run, SeedRun) and MODELS.get(seed_run.config.model).gives_memory_back):
@@ -137,7 +137,7 @@ def _compute(seed_run: SeedFolder, reporter: Reporter, settings: Settings) -> St
     record_environment(seed_run, settings, load_graph(seed_run.config.dataset).content_hash, source)
     try:
         if isinstance(seed_run, SeedRun):
-            find_tickets(seed_run, reporter, settings.device)
+            compute_rounds(seed_run, reporter, settings.device)
         elif isinstance(seed_run, PretrainingSeed):
             _pretrain_encoder(seed_run, reporter, settings.device)
     except Stopped:

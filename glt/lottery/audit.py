@@ -49,18 +49,18 @@ class AuditReport:
         return {**asdict(self), "passed": self.passed}
 
 
-def audit(seed_run: SeedRun, round_: int) -> AuditReport:
+def audit(seed_run: SeedRun, round: int) -> AuditReport:
     """Audit one round of a seed on the CPU.
 
     Raises StoreError if the round or its weights are not in the store, DataError if the data set has changed.
     """
-    record = seed_run.record(round_)
+    record = seed_run.record(round)
     problem = Problem(seed_run.config, whole_graph_of(seed_run))
-    masks, weights = seed_run.masks(round_), seed_run.weights(round_)
+    masks, weights = seed_run.masks(round), seed_run.weights(round)
     multiplied = multiplied_logits(problem, masks, weights)
     deleted = deleted_logits(problem, masks, weights)
     return AuditReport(
-        round=round_,
+        round=round,
         max_logit_difference=float((multiplied - deleted).abs().max()),
         tolerance=TOLERANCE,
         edge_entries_deleted=masks.edges.keep.size - masks.edges.kept,

@@ -1,6 +1,6 @@
 """Algorithm 2 (UGS, Chen et al. 2021): by round, choose masks, rewind, retrain, write.
 
-Start at `find_tickets`. `_Search` computes the rounds of a seed; `UnfinishedRound` is the round in progress, saved
+Start at `compute_rounds`. `_Rounds` computes the rounds of a seed; `UnfinishedRound` is the round in progress, saved
 regularly so that a resume continues from there.
 """
 
@@ -39,7 +39,7 @@ class Observer(Protocol):
         """Return whether to stop at this epoch."""
 
 
-def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> None:
+def compute_rounds(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> None:
     """Compute all rounds of one seed that are not on disk yet (paper, Algorithm 2).
 
     Resuming gives the bytes of an uninterrupted run: each stage of each round draws from its own random stream, and an
@@ -52,12 +52,12 @@ def find_tickets(seed_run: SeedRun, observer: Observer, device: str = "cpu") -> 
         draw = METHODS.get(config.method).initialisation(config)
         theta0 = problem.initial_weights(seed_run.seed, draw)
         seed_run.write_init(with_first_layer(theta0, source_of(seed_run), problem.graph))
-    search = _Search(problem, seed_run, observer)
-    for round_ in range(next_round, config.rounds + 1):
-        search.compute(round_)
+    rounds = _Rounds(problem, seed_run, observer)
+    for number in range(next_round, config.rounds + 1):
+        rounds.compute(number)
 
 
-class _Search:
+class _Rounds:
     """Computes and writes the rounds of a seed."""
 
     def __init__(self, problem: Problem, seed_run: SeedRun, observer: Observer) -> None:
@@ -68,37 +68,37 @@ class _Search:
         self._method = METHODS.get(problem.config.method)
         self._clock = Clock(problem.config)
 
-    def compute(self, round_: int) -> None:
+    def compute(self, number: int) -> None:
         """Compute a round, from its checkpoint if there is one, and write it."""
         saved = self._seed_run.checkpoint()
         try:
-            self._compute(round_, saved)
+            self._compute(number, saved)
         except Mismatch as error:
             self._seed_run.drop_checkpoint(f"{error}.")
-            self._compute(round_)
+            self._compute(number)
 
-    def _compute(self, round_: int, saved: Checkpoint | None = None) -> None:
-        unfinished = UnfinishedRound(self._seed_run, round_, saved)
-        self._clock.start_round(round_, unfinished.epochs)
+    def _compute(self, number: int, saved: Checkpoint | None = None) -> None:
+        unfinished = UnfinishedRound(self._seed_run, number, saved)
+        self._clock.start_round(number, unfinished.epochs)
         proposal = unfinished.propose(lambda: self._proposal(unfinished))
         if saved and not proposal.masks.alike(self._problem.full_masks()):
             raise Mismatch("the saved masks belong to another network or graph")
         network = Network(self._problem, proposal.masks, self._theta0)
         result = self._train(unfinished, network, retrain_schedule(self._problem.config), "retrain")
-        record = self._record(round_, proposal, result, unfinished.seconds)
+        record = self._record(number, proposal, result, unfinished.seconds)
         weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
         self._seed_run.write_round(record, proposal.masks, weights, proposal.edge_scores)
         for sentence in of_notes(record.notes).words():
-            self._seed_run.log(f"Round {round_}: {sentence}.")
+            self._seed_run.log(f"Round {number}: {sentence}.")
 
     def _proposal(self, unfinished: UnfinishedRound) -> Proposal:
-        round_ = unfinished.number
-        if round_ == 0:
+        number = unfinished.number
+        if number == 0:
             return Proposal(self._problem.full_masks())
-        previous = self._seed_run.masks(round_ - 1)
+        previous = self._seed_run.masks(number - 1)
         proposal = self._method.next_masks(self._context(unfinished, previous))
         if self._method.nests(self._problem.config) and not proposal.masks.within(previous):
-            raise ValueError(f"{self._method.name} declares nested masks, but those of round {round_} are not nested")
+            raise ValueError(f"{self._method.name} declares nested masks, but those of round {number} are not nested")
         return proposal
 
     def _context(self, unfinished: UnfinishedRound, previous: Masks) -> RoundContext:
@@ -115,17 +115,17 @@ class _Search:
         )
 
     def _train(self, unfinished: UnfinishedRound, network: Network, schedule: Schedule, name: str) -> TrainResult:
-        round_ = unfinished.number
+        number = unfinished.number
 
         def on_epoch(result: EpochResult) -> None:
             val, test = result.scores.val, result.scores.test
-            event = Event(round=round_, stage=name, epoch=result.epoch, loss=result.loss, val=val, test=test)
+            event = Event(round=number, stage=name, epoch=result.epoch, loss=result.loss, val=val, test=test)
             self._seed_run.append_event(event)
             unfinished.epochs += 1
             self._clock.epochs_done += 1
             self._report(unfinished, name, result.epoch + 1, schedule.epochs)
 
-        stage = Stage(network, schedule, stream(self._seed_run.seed, round_, name))
+        stage = Stage(network, schedule, stream(self._seed_run.seed, number, name))
         return unfinished.train(name, stage, on_epoch)
 
     def _report(self, unfinished: UnfinishedRound, stage: str, epoch: int, epochs: int) -> None:
@@ -145,12 +145,12 @@ class _Search:
             raise Stopped
         unfinished.save_if_due()
 
-    def _record(self, round_: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
+    def _record(self, number: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
         problem, masks = self._problem, proposal.masks
-        edges = (self._seed_run.edge_mask(round_ - 1), masks.edges) if round_ else None
-        epochs = readable_epochs(self._seed_run, round_)
+        edges = (self._seed_run.edge_mask(number - 1), masks.edges) if number else None
+        epochs = readable_epochs(self._seed_run, number)
         return RoundRecord.of(
-            round_,
+            number,
             masks,
             val=result.best.val,
             test=result.best.test,
@@ -176,9 +176,9 @@ class Clock:
         self._first_epoch: int | None = None
         self.epochs_done = 0
 
-    def start_round(self, round_: int, epochs: int = 0) -> None:
+    def start_round(self, number: int, epochs: int = 0) -> None:
         """Count earlier rounds, and `epochs` of this round by another process, as done."""
-        self.epochs_done = epochs_before(self._config, round_) + epochs
+        self.epochs_done = epochs_before(self._config, number) + epochs
         if self._first_epoch is None:
             self._first_epoch = self.epochs_done
 
@@ -191,9 +191,9 @@ class Clock:
         return min(self.epochs_done / total, 1.0), left
 
 
-def epochs_before(config: RunConfig, round_: int) -> int:
-    """Return the epochs of all rounds before `round_`, searches included."""
-    if round_ == 0:
+def epochs_before(config: RunConfig, number: int) -> int:
+    """Return the epochs of all rounds before `number`, searches included."""
+    if number == 0:
         return 0
     search = METHODS.get(config.method).search_epochs(config)
-    return round_ * config.retrain_epochs + (round_ - 1) * search
+    return number * config.retrain_epochs + (number - 1) * search

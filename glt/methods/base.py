@@ -90,7 +90,11 @@ class RoundContext:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next masks, edge scores (one per previous survivor) and notes for the record."""
+    """The next masks, edge scores and notes for the record.
+
+    Edge scores have one value per survivor of the previous round, in entry order. (The scores of weights, which are
+    not kept, have the full shape of their tensors; see `glt.masks`.)
+    """
 
     masks: Masks
     edge_scores: NDArray[np.float32] | None = None
@@ -100,8 +104,13 @@ class Proposal:
 class Method(ABC):
     """A way to choose edges and weights; `glt.lottery` does the rest of Algorithm 2.
 
-    `nested`: a round keeps nothing an earlier one removed (`nests` may look at settings). `reads_runs`: it needs a
-    finished run. `cause` is what decides about edges without a search of masks; None if masks come from elsewhere.
+    - `name`: what configs and the command line call it. `label`: what users read. `description`: one sentence.
+    - `nested`: a round keeps nothing an earlier one removed (`nests` may look at settings).
+    - `reads_runs`: it needs a finished run.
+    - `cause`: what decides about edges; None if a search trains masks (the cause is then derived for each entry), or if
+      masks come from elsewhere.
+    - `ignores`: settings that cannot change a round. They are left out of the fingerprint and refused in grids.
+    - `Options`: a pydantic model of the method's own settings, which `RoundContext.options` holds.
     """
 
     name: str

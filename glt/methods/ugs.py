@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glt.training.trainer import Schedule
 
 
-# Names of notes: the epoch at which masks were read; by kind, their share at or below zero and since when it is half.
+# The note on the epoch at which the masks were read. `at_zero` and `zero_from` name those of each kind of mask.
 MASKS_READ = "masks_read"
 KINDS = ("edges", "weights")
 

@@ -1,4 +1,4 @@
-"""checksums.jsonl: per finished round, checksums of its lines in rounds.jsonl and events.jsonl.
+"""Checksums of finished rounds (checksums.jsonl): of each round's lines in rounds.jsonl and events.jsonl.
 
 Tensor files carry their own checksum; in text, a digit changed by a disk is still a valid digit. The seconds of a round
 are left out, because they depend on when it was computed. Rounds without a line, as in earlier versions, are not
@@ -22,7 +22,7 @@ from glt.store.records import Record, RoundRecord, round_of_event
 from glt.store.tensors import read_about
 
 SECONDS = b'"seconds":'
-# What a line begins with, and what its own checksum leaves out.
+# A line begins with its own checksum, which is computed without these bytes.
 HEAD = b'{"crc32":"00000000",'
 
 
@@ -37,6 +37,18 @@ class RoundChecksum(Record):
     init: str
     owner: str = ""
     crc32: str = ""
+
+
+def _read(path: Path) -> list[RoundChecksum]:
+    lines = whole_lines(path)[0]
+    known = atomic_io.parse_lines(path, lines, RoundChecksum)
+    for number, (line, found) in enumerate(zip(lines, known, strict=True)):
+        if found.round != number or crc(b"{" + line[len(HEAD) :]) != found.crc32:
+            raise StoreError(f"{path} is damaged in line {number + 1}: {SEE_DOCTOR}.")
+    return known
+
+
+_known = atomic_io.cached(_read)
 
 
 def checksums_in(folder: Path) -> list[RoundChecksum]:
@@ -164,15 +176,6 @@ def event_sizes(path: Path, round: int, start: int = 0) -> tuple[int, list[int]]
     return before, sizes
 
 
-def _read(path: Path) -> list[RoundChecksum]:
-    lines = whole_lines(path)[0]
-    known = atomic_io.parse_lines(path, lines, RoundChecksum)
-    for number, (line, found) in enumerate(zip(lines, known, strict=True)):
-        if found.round != number or crc(b"{" + line[len(HEAD) :]) != found.crc32:
-            raise StoreError(f"{path} is damaged in line {number + 1}: {SEE_DOCTOR}.")
-    return known
-
-
 def read_rounds(path: Path) -> list[RoundRecord]:
     """Return the records of all whole rounds; raises StoreError for a damaged or misplaced line."""
     known = checksums_in(path.parent)
@@ -189,13 +192,12 @@ def read_rounds(path: Path) -> list[RoundRecord]:
 
 
 def _count(path: Path) -> int:
+    # An unreadable file counts as empty; reading its rounds raises the error.
     try:
         return len(whole_lines(path)[0])
     except StoreError:
         return 0
 
 
-# Of a file that cannot be read none: who reads the rounds is told.
-_known = atomic_io.cached(_read)
 count_lines = atomic_io.cached(_count)
 last_round = atomic_io.cached(lambda path: next(reversed(read_rounds(path)), None))

@@ -96,14 +96,14 @@ class PretrainingSeed(SeedFolder):
 
     def write_first_layer(self, weight: Floats, about: Mapping[str, Any]) -> None:
         """Write the result and the values `about` it that FirstLayer names; this completes the seed."""
-        self._writing()
+        self._refuse_read_only()
         flush_file(self.path / paths.EVENTS)
         events = crc(b"".join(line + b"\n" for line in whole_lines(self.path / paths.EVENTS)[0]))
         write_tensors(self._result, {FIRST_LAYER: weight}, {**about, "seed": self.seed, EVENTS_CHECKSUM: events})
 
     def drop_unfinished(self, aside: Aside | None = None) -> int:
         """Clear what a killed worker left; return 1 if the first layer is there, else 0."""
-        self._writing()
+        self._refuse_read_only()
         if not self.path.exists():
             return 0
         was_complete = self.was_complete()

@@ -60,12 +60,12 @@ class RoundRecord(Record):
         return all(abs(value) <= MOST for value in values if isinstance(value, int | float))
 
     @classmethod
-    def of(cls, round_: int, masks: Masks, **measured: Any) -> RoundRecord:
+    def of(cls, round: int, masks: Masks, **measured: Any) -> RoundRecord:
         """Make the record of a round from its masks and what was `measured`, by field name."""
         edges = masks.edges
         num_edges = max(edges.num_edges, 1)
         return cls(
-            round=round_,
+            round=round,
             graph_sparsity=edges.sparsity,
             weight_sparsity=masks.weights.sparsity,
             edges_kept_either_way=int(edges.either_way().sum()) / num_edges,

@@ -48,7 +48,7 @@ _written_environment = cached(_read_environment)
 
 
 class SeedFolder(ABC):
-    """One seed of a run, read by everyone, written by the worker that holds its lock."""
+    """What a seed of a run and one of a pre-training share: status, environment, log and lock."""
 
     def __init__(self, run: Path, seed: int, config: Configuration, writable: bool = True) -> None:
         self.seed = seed
@@ -75,7 +75,7 @@ class SeedFolder(ABC):
 
     @abstractmethod
     def is_complete(self) -> bool:
-        """Say whether everything the config asks for exists, without opening it."""
+        """Say whether everything the config asks for exists, without opening tensor files."""
 
     @abstractmethod
     def is_sound(self) -> bool:
@@ -145,7 +145,7 @@ class SeedFolder(ABC):
             return {}
 
     def data_hash(self) -> str | None:
-        """Return today's content hash of the data set the computation began with."""
+        """Return the recorded content hash of the data set, translated to today's hashing; None without one."""
         known = self.known_environment().get("data_hash")
         return current_hash(known) if isinstance(known, str) else None
 
@@ -156,12 +156,12 @@ class SeedFolder(ABC):
 
     def make(self) -> None:
         """Make the folder; raises StoreError if it cannot be written or belongs to an example."""
-        self._writing()
+        self._refuse_read_only()
         atomic_io.make_folder(self.path)
 
     def write_status(self, status: Status) -> None:
-        """Replace the status; on a full disk it is overwritten."""
-        self._writing()
+        """Replace the status; if the new file cannot be written, overwrite the old one in place."""
+        self._refuse_read_only()
         path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
         try:
             replace_file(path, content, durable=False)
@@ -172,10 +172,10 @@ class SeedFolder(ABC):
 
     def write_environment(self, environment: Mapping[str, Any]) -> None:
         """Write what computes: versions, threads, device, git revision, data hash."""
-        self._writing()
+        self._refuse_read_only()
         replace_file(self.path / paths.ENVIRONMENT, canonical_json(atomic_io.signed(environment)).encode())
 
-    def _writing(self) -> None:
+    def _refuse_read_only(self) -> None:
         if not self._writable or self.is_example:
             raise StoreError(f"{self.path} is read-only: choose a store of your own with --store.")
         atomic_io.refuse_link(self.path.parent, self.path)
@@ -222,7 +222,7 @@ class SeedRun(SeedFolder):
         return found.st_size, found.st_mtime_ns
 
     def is_complete(self) -> bool:
-        """Say whether every round the config asks for exists, without opening it."""
+        """Say whether every round the config asks for exists, without opening tensor files."""
         return self.whole_rounds() > self.config.rounds
 
     def sound_rounds(self) -> int:
@@ -313,11 +313,19 @@ class SeedRun(SeedFolder):
                 f"`{as_typed('run', '--config', self.path.parent / paths.CONFIG, '--seeds', self.seed)}`."
             )
 
+    def checkpoint_fault(self) -> str:
+        """Say why the checkpoint cannot be used; "" if it can, or there is none."""
+        try:
+            recovery.read_checkpoint(self.path, self._owner, self.whole_rounds())
+        except StoreError as error:
+            return str(error).removeprefix(f"{self.path / paths.CHECKPOINT} ").rstrip(".").split(": ")[0]
+        return ""
+
     # Writing, by the worker only
 
     def write_init(self, theta0: Mapping[str, NDArray[Any]]) -> None:
         """Write theta_0 once; raises StoreError if the seed began with a different one."""
-        self._writing()
+        self._refuse_read_only()
         arrays = {name: np.asarray(values, dtype=np.float32) for name, values in theta0.items()}
         if self.has_theta0():
             is_same = tensors.checksum(self.theta0()) == tensors.checksum(arrays)
@@ -344,8 +352,8 @@ class SeedRun(SeedFolder):
         weights: Mapping[str, NDArray[Any]],
         edge_scores: NDArray[Any] | None = None,
     ) -> None:
-        """Write a finished round; its line comes last, so a round exists whole or not at all."""
-        self._writing()
+        """Write a finished round: tensors, then its line, with which the round exists, then its checksum."""
+        self._refuse_read_only()
         if record.round != self.whole_rounds():
             raise ValueError(f"round {record.round} cannot follow {self.whole_rounds()} whole rounds")
         tensors.write_weights(paths.weights_file(self.path, record.round), weights, masks)
@@ -357,30 +365,22 @@ class SeedRun(SeedFolder):
 
     def log(self, line: str) -> None:
         """Append a line to the log."""
-        self._writing()
+        self._refuse_read_only()
         atomic_io.append_line(self.path / paths.LOG, line)
-
-    def checkpoint_fault(self) -> str:
-        """Say why the checkpoint cannot be used; "" if it can, or there is none."""
-        try:
-            recovery.read_checkpoint(self.path, self._owner, self.whole_rounds())
-        except StoreError as error:
-            return str(error).removeprefix(f"{self.path / paths.CHECKPOINT} ").rstrip(".").split(": ")[0]
-        return ""
 
     def write_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Replace the checkpoint of the unfinished round."""
-        self._writing()
+        self._refuse_read_only()
         recovery.write_checkpoint(self.path, self._owner, checkpoint)
 
     def checkpoint(self) -> Checkpoint | None:
         """Return the checkpoint of the unfinished round after `drop_unfinished`, None to start it anew."""
-        self._writing()
+        self._refuse_read_only()
         return recovery.usable_checkpoint(self.path, self._owner, self.whole_rounds())
 
     def drop_checkpoint(self, why: str) -> None:
         """Let the unfinished round start anew; write the reason into the log."""
-        self._writing()
+        self._refuse_read_only()
         recovery.drop_checkpoint(self.path, why)
         recovery.drop_events(self.path, self.whole_rounds())
 
@@ -389,7 +389,7 @@ class SeedRun(SeedFolder):
 
         Of that round a checkpoint with its events stays. Damaged files and finished rounds after them move to `aside`.
         """
-        self._writing()
+        self._refuse_read_only()
         if not self.path.exists():
             return 0
         return recovery.drop_after_last_whole_round(self.path, self._owner, self._move_unusable(aside))

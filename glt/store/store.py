@@ -225,7 +225,7 @@ class Store:
 
     def queue_folder(self) -> Path:
         """Return the folder of the queue, made if missing."""
-        self._writing()
+        self._refuse_read_only()
         refuse_link(self.queue_path)
         make_folder(self.queue_path)
         return self.queue_path
@@ -244,7 +244,7 @@ class Store:
 
     def move_to_trash(self, folder: Path) -> None:
         """Move a run's folder to the trash, unless it runs or another run needs it."""
-        self._writing()
+        self._refuse_read_only()
         is_in_store = folder.parent.resolve() == self.root.resolve()
         if not is_in_store and paths.is_in_examples(folder):
             name = f"{paths.EXAMPLES_PREFIX}{folder.name}"
@@ -285,7 +285,7 @@ class Store:
 
     def restore(self, name: str) -> Path:
         """Restore the most recently deleted run of that name; raises StoreError if none, or the name is taken."""
-        self._writing()
+        self._refuse_read_only()
         held = self._newest_trashed()
         if name not in held:
             known = f"it holds {', '.join(sorted(held))}" if held else "it holds no run"
@@ -303,7 +303,7 @@ class Store:
 
     def empty_trash(self) -> int:
         """Delete the contents of the trash, never targets of links, and return the bytes freed."""
-        self._writing()
+        self._refuse_read_only()
         freed = sum(folder_size(path) for path in self.trashed() if not path.is_symlink())
         for path in self.trashed():
             with writing(path):
@@ -319,7 +319,7 @@ class Store:
 
     def annotate(self, name: str, changes: Mapping[str, Any]) -> tuple[Annotation, str]:
         """Change fields of a run's annotation; see `annotations.annotate`."""
-        self._writing()
+        self._refuse_read_only()
         return annotate(self.root, name, changes)
 
     def _trash(self) -> Path:
@@ -341,7 +341,7 @@ class Store:
 
     def _made(self, config: RunConfig | PretrainConfig, kind: str) -> Path:
         """Return the folder of the run with `config`, made if it is new."""
-        self._writing()
+        self._refuse_read_only()
         folder = self.root / run_name(config)
         refuse_link(folder)
         if not (folder / paths.CONFIG).exists():
@@ -404,7 +404,7 @@ class Store:
         hint = f"did you mean {' or '.join(close)}?" if close else f"{instead}."
         return f"No {what}, and no run folder at that path: {hint}"
 
-    def _writing(self) -> None:
+    def _refuse_read_only(self) -> None:
         if not self.writable:
             raise StoreError(f"The store {self.root} is read-only: choose one of your own with --store.")
 

@@ -44,10 +44,10 @@ class SparseGraph:
         return int(self.labels.size)
 
     @classmethod
-    def of(cls, seed_run: SeedRun, round_: int) -> SparseGraph:
+    def of(cls, seed_run: SeedRun, round: int) -> SparseGraph:
         """Return the graph after a round of a seed; raise StoreError if the round is missing."""
-        mask = seed_run.edge_mask(round_)
-        title = f"{seed_run.path.parent.name}, seed {seed_run.seed}, round {round_}"
+        mask = seed_run.edge_mask(round)
+        title = f"{seed_run.path.parent.name}, seed {seed_run.seed}, round {round}"
         return cls.under(graph_of(seed_run), mask, title)
 
     @classmethod

@@ -57,7 +57,7 @@ class Ticket:
     outputs: Floats
 
 
-def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
+def make_ticket(seed_run: SeedRun, round: int) -> Ticket:
     """Return a round of a seed as a ticket.
 
     Raises StoreError if the round or its weights are missing, as in examples; DataError if the data set has changed;
@@ -67,8 +67,8 @@ def make_ticket(seed_run: SeedRun, round_: int) -> Ticket:
     why = MODELS.get(config.model).keeps_pruned_edges(config)
     if why is not None:
         raise ConfigError(f"This run has no ticket file: {why}; export its graph as graphml, csv or npz.")
-    record = seed_run.record(round_)
-    masks, weights = seed_run.masks(round_), seed_run.weights(round_)
+    record = seed_run.record(round)
+    masks, weights = seed_run.masks(round), seed_run.weights(round)
     whole = whole_graph_of(seed_run)
     graph = TASKS.get(config.task).message_graph(whole, config)
     if (size := tensor_bytes(graph)) > MOST_BYTES:

@@ -229,14 +229,14 @@ def _of_settings(about: About) -> Iterator[str]:
 
 
 def _of_masks(ticket: Ticket) -> Iterator[str]:
-    config, round_ = ticket.about.config, ticket.about.record.round
-    if config.method not in METHODS.names() or round_ > config.rounds:
+    config, round = ticket.about.config, ticket.about.record.round
+    if config.method not in METHODS.names() or round > config.rounds:
         return
     edges, weights = ticket.masks.edges, ticket.masks.weights
     # A method that removes whole edges rounds the number of edges, others that of entries.
     entries_an_edge = edges.keep.size // edges.num_edges if edges.num_edges else 1
-    entries, whole = (remaining_after(config.p_graph, size, round_) for size in (edges.keep.size, edges.num_edges))
-    left = remaining_after(config.p_weight, weights.total, round_)
+    entries, whole = (remaining_after(config.p_graph, size, round) for size in (edges.keep.size, edges.num_edges))
+    left = remaining_after(config.p_weight, weights.total, round)
     for rate, what, kept, possible in (
         ("p_graph", "edge entries", edges.kept, (entries, entries_an_edge * whole)),
         ("p_weight", "weights", weights.kept, (left,)),
@@ -244,7 +244,7 @@ def _of_masks(ticket: Ticket) -> Iterator[str]:
         if kept not in possible:
             needed = f"{count(possible[0])} {what} must be left"
             rate_words = f"{rate} {getattr(config, rate)}"
-            yield f"After round {round_} at {rate_words}, {needed}; the file has {count(kept)}."
+            yield f"After round {round} at {rate_words}, {needed}; the file has {count(kept)}."
 
 
 def _of_data(ticket: Ticket) -> Iterator[str]:

@@ -21,7 +21,7 @@ from glt.training.problem import Mismatch, StageState, generator_words, named, p
 from glt.training.tasks import Scores
 
 BEST, LAST = "best", "last"
-# Masks have reached zero when at least this share of them is at or below it.
+# Masks have reached zero when at least this share of them is at or below 0.
 HALF = 0.5
 
 
@@ -70,7 +70,7 @@ class TrainResult:
 
 
 class Stage:
-    """The training of one network; its `state` between epochs is all that the rest depends on."""
+    """The training of one network; its `state` between epochs is all that later epochs depend on."""
 
     def __init__(self, network: Network, schedule: Schedule, generator: np.random.Generator) -> None:
         self._network = network

@@ -59,7 +59,7 @@ def rounds_on(graph: Graph, folder: Path) -> dict[str, bytes]:
     seed_run = Store(folder).create(config).seed(0)
     with pytest.MonkeyPatch.context() as patch, seed_run.lock():
         patch.setattr(lottery, "load_graph", lambda name: graph)
-        lottery.find_tickets(seed_run, Watcher())
+        lottery.compute_rounds(seed_run, Watcher())
     found = {path.name: path.read_bytes() for path in seed_run.path.glob("*.safetensors")}
     assert {"round-01.safetensors", "weights-01.safetensors"} <= set(found)
     return found

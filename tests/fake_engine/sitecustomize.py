@@ -34,7 +34,7 @@ def fault(name: str) -> Exception:
     return RuntimeError("first line\nsecond line")
 
 
-def find_tickets(seed_run, observer, device="cpu"):  # noqa: ANN001, ANN201
+def compute_rounds(seed_run, observer, device="cpu"):  # noqa: ANN001, ANN201
     from glt.masks import EdgeMask, Masks, WeightMask
 
     masks = Masks(EdgeMask.full("directed", 12), WeightMask.full({"w": (6, 5)}))
@@ -123,7 +123,7 @@ def install() -> None:
         is_available=lambda: devices > 0, device_count=lambda: devices, mem_get_info=lambda _: (memory, memory)
     )
     search = types.ModuleType("glt.lottery.lottery")
-    search.find_tickets, search.Stopped = find_tickets, Stopped
+    search.compute_rounds, search.Stopped = compute_rounds, Stopped
     pretraining = types.ModuleType("glt.pretraining.graphcl")
     pretraining.pretrain = pretrain
     fakes = {"torch": torch, search.__name__: search, pretraining.__name__: pretraining}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from glt.lottery.lottery import find_tickets
+from glt.lottery.lottery import compute_rounds
 from glt.presets import resolve
 from glt.store import SeedRun, Store
 from tests.conftest import Watcher
@@ -30,7 +30,7 @@ def compute(tmp_path: Path) -> Compute:
         config = resolve({**SMALL, **settings}, preset)
         seed_run = Store(tmp_path / store).create(config).seed(seed)
         with seed_run.lock():
-            find_tickets(seed_run, observer or Watcher())
+            compute_rounds(seed_run, observer or Watcher())
         return seed_run
 
     return run

@@ -21,7 +21,7 @@ from glt.errors import DataError, StoreError
 from glt.lottery.audit import audit, deleted_logits, multiplied_logits
 from glt.lottery.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagnosis_of, of_notes, summary
 from glt.lottery.graph import graph_of, whole_graph_of
-from glt.lottery.lottery import find_tickets
+from glt.lottery.lottery import compute_rounds
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.presets import resolve
 from glt.store import Epochs, Run, SeedRun, Store, bundled_examples
@@ -163,7 +163,7 @@ SMALL = {"hidden": 16, "epochs": 30, "retrain_epochs": 12, "rounds": 2, "learnin
 def searched(store: Store, **settings: Any) -> SeedRun:
     seed_run = store.create(resolve({**SMALL, **settings})).seed(0)
     with seed_run.lock():
-        find_tickets(seed_run, Watcher())
+        compute_rounds(seed_run, Watcher())
     return seed_run
 
 

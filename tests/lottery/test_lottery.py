@@ -20,7 +20,7 @@ from glt.cli.main import main
 from glt.config import RunConfig, canonical_json
 from glt.datasets import Graph, load_graph, registry
 from glt.lottery.audit import audit
-from glt.lottery.lottery import Stopped, epochs_before, find_tickets, retrain_schedule
+from glt.lottery.lottery import Stopped, compute_rounds, epochs_before, retrain_schedule
 from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.presets import resolve
@@ -374,7 +374,7 @@ def test_the_first_rounds_of_an_example_are_reproduced_bit_for_bit(tmp_path: Pat
     example = Run.open(EXAMPLES / name)
     run = Store(tmp_path / "store").create(example.config.model_copy(update={"rounds": LAST}))
     with run.seed(0).lock():
-        find_tickets(run.seed(0), Watcher())
+        compute_rounds(run.seed(0), Watcher())
     packed, expected = pack_run(run, tmp_path / "packed").seed(0), example.seed(0)
     assert records(packed) == records(expected)
     assert masks(packed) == masks(expected)

@@ -14,7 +14,7 @@ from glt.config import RunConfig, options_of
 from glt.datasets.graph import Graph
 from glt.errors import ConfigError, StoreError
 from glt.jobs import resume, start
-from glt.lottery.lottery import find_tickets
+from glt.lottery.lottery import compute_rounds
 from glt.methods import admm
 from glt.methods.admm import ADMM, ADMMOptions, SolvedEdges, largest, solve_edges, support
 from glt.presets import PRESETS, all_options, resolve
@@ -190,7 +190,7 @@ def computed(store: Store, config: RunConfig, seeds: tuple[int, ...] = (0, 1)) -
     run = store.create(config)
     for seed in seeds:
         with run.seed(seed).lock():
-            find_tickets(run.seed(seed), Watcher())
+            compute_rounds(run.seed(seed), Watcher())
     return run
 
 

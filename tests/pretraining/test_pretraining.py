@@ -22,7 +22,7 @@ from glt.jobs import start
 from glt.jobs.devices import Settings
 from glt.jobs.environment import record_environment
 from glt.lottery.initial_weights import check_start, source_of, starts_of
-from glt.lottery.lottery import find_tickets
+from glt.lottery.lottery import compute_rounds
 from glt.presets import resolve
 from glt.pretraining.augmentations import AUGMENTATIONS, View, new_edges, walked
 from glt.pretraining.config import FIRST_LAYER, PretrainConfig, first_layer_width, resolve_pretraining
@@ -281,7 +281,7 @@ def test_theta0_is_the_pretrained_first_layer_and_random_others(
     pretraining = pretrained(store, (0, 3))
     seed_run = seed_from(store, pretraining, 3, **settings)
     assert first_layer_width(seed_run.config) == 4
-    find_tickets(seed_run, Watcher())
+    compute_rounds(seed_run, Watcher())
     theta0, own = seed_run.theta0(), Problem(seed_run.config, cora).initial_weights(3)
     assert not np.array_equal(theta0[FIRST_LAYER], own[FIRST_LAYER])
     assert set(theta0) == set(own)
@@ -323,7 +323,7 @@ def test_a_changed_pretraining_and_another_graph_are_refused(store: Store) -> No
         record_environment(seed_run, Settings(), "a" * 64, source_of(seed_run))
     written.write_first_layer(layer.weight, {**about, "graph": "b" * 64})
     with pytest.raises(DataError, match="pre-trained on a different graph"):
-        find_tickets(seed_from(store, pretraining, 0, epochs=3), Watcher())
+        compute_rounds(seed_from(store, pretraining, 0, epochs=3), Watcher())
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from glt.errors import ConfigError
-from glt.lottery.lottery import find_tickets
+from glt.lottery.lottery import compute_rounds
 from glt.lottery.resume import checkpoint_seconds
 from glt.presets import resolve
 from glt.store import Run, SeedRun, Store
@@ -61,7 +61,7 @@ def computed(store: Path, method: str, kind: str, observer: Killer) -> SeedRun:
     config = resolve({**small, **OPTIONS.get(kind, {}), "method": method})
     seed_run = Store(store).create(config).seed(0)
     with seed_run.lock():
-        find_tickets(seed_run, observer)
+        compute_rounds(seed_run, observer)
     return seed_run
 
 

@@ -15,7 +15,7 @@ from safetensors.numpy import load, save
 
 from glt.config import canonical_json
 from glt.datasets import load_graph
-from glt.lottery.lottery import find_tickets
+from glt.lottery.lottery import compute_rounds
 from glt.masks import Masks
 from glt.presets import resolve
 from glt.store import SeedRun, Store
@@ -34,7 +34,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> SeedRun:
     """A GCN that was trained for one round."""
     seed_run = Store(tmp_path_factory.mktemp("trained")).create(resolve(SMALL)).seed(0)
     with seed_run.lock():
-        find_tickets(seed_run, Watcher())
+        compute_rounds(seed_run, Watcher())
     return seed_run
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from glt.lottery.lottery import find_tickets
+from glt.lottery.lottery import compute_rounds
 from glt.presets import resolve
 from glt.pretraining.config import resolve_pretraining
 from glt.store import Epoch, SeedRun, Status, Store
@@ -23,7 +23,7 @@ ENVIRONMENT = {"versions": {"python": "3.11", "numpy": "2.4"}, "threads": 1, "de
 def compute(seed_run: SeedRun) -> None:
     """Compute what a seed lacks, in this process."""
     with seed_run.lock():
-        find_tickets(seed_run, SimpleNamespace(on_progress=lambda _: None, should_stop=lambda: False))
+        compute_rounds(seed_run, SimpleNamespace(on_progress=lambda _: None, should_stop=lambda: False))
 
 
 def make_store(root: Path) -> Store:

@@ -109,7 +109,7 @@ def test_the_queue_advances_after_a_clock_jump(tmp_path: Path) -> None:
 
 
 def test_durations_do_not_depend_on_the_clock(tmp_path: Path, monkeypatch: Patch) -> None:
-    from glt.lottery.lottery import find_tickets
+    from glt.lottery.lottery import compute_rounds
 
     left: list[float | None] = []
 
@@ -119,7 +119,7 @@ def test_durations_do_not_depend_on_the_clock(tmp_path: Path, monkeypatch: Patch
     seed_run = Store(tmp_path / "store").create(config).seed(0)
     with seed_run.lock():
         observer = SimpleNamespace(on_progress=lambda now: left.append(now.seconds_left), should_stop=lambda: False)
-        find_tickets(seed_run, observer)
+        compute_rounds(seed_run, observer)
     assert all(0 <= record.seconds < HOUR / 2 for record in seed_run.rounds())
     assert all(seconds is None or 0 <= seconds < HOUR / 2 for seconds in left)
     assert left[-1] == 0
