@@ -15,9 +15,9 @@ import networkx as nx
 from analysis.drawing.files import figure_bytes
 from analysis.drawing.page import draw
 from analysis.figures.base import FigureChoices
+from analysis.measures import MEASURES
 from analysis.measures.centrality import betweenness
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import MEASURES
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.layout import layout
 from analysis.subgraphs.panel import make_panel, original_panel, take

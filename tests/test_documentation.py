@@ -110,7 +110,7 @@ assert computed(dataset="karate").masks(1).edges.kept == 156 - 46
     "analysis/measures/leaves.py": """
 from analysis.measures.descriptions import explanation
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import MEASURES
+from analysis.measures import MEASURES
 from glt.datasets import load_graph
 path = MeasuredGraph(4, np.array([[0, 1], [1, 2]]), np.zeros(4, dtype=np.int64))
 measure = MEASURES.get("leaf_share")

@@ -60,7 +60,7 @@ def ends(text: str) -> tuple[int, int]:
 
 # Options.
 
-MEASURE = options.registered("measure", "analysis.measures.registry", "MEASURES")
+MEASURE = options.registered("measure", "analysis.measures", "MEASURES")
 VENUE = options.registered("venue", "analysis.drawing.venues", "VENUES")
 SAMPLE = options.registered("kind of sample", "analysis.subgraphs.samplers", "SAMPLERS")
 

@@ -22,7 +22,7 @@ from matplotlib.ticker import FixedFormatter
 
 from analysis.drawing.legend import DOLLAR, as_drawn
 from analysis.drawing.page import align
-from analysis.drawing.style import ONE_AT_A_TIME, SETTINGS
+from analysis.drawing.paper_style import ONE_AT_A_TIME, SETTINGS
 from analysis.latex import escape
 from glt.errors import ConfigError, StudioError, unknown_name
 from glt.formats import cell

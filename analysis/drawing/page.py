@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 
 from analysis.drawing.legend import Keys, add_legend, legend_height, merged
 from analysis.drawing.paper import LETTERS, Drawing, drawing
-from analysis.drawing.style import in_grey, paper_style
+from analysis.drawing.paper_style import in_grey, paper_style
 from analysis.figures.base import FIGURES, FigureChoices
 from glt.errors import ConfigError, quoted
 from glt.store import Run

@@ -14,8 +14,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.measures import MEASURES, Measure
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import MEASURES, Measure
 from glt.datasets.graph import IntArray
 from glt.formats import count
 

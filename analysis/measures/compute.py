@@ -9,10 +9,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from analysis.measures import centrality
+from analysis.measures import MEASURES, Measure, centrality, in_order
 from analysis.measures.cache import MeasureCache, shared_cache
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import MEASURES, Measure, in_order
 from glt.datasets import Graph
 from glt.errors import DataError
 from glt.lottery.graph import graph_of

@@ -11,8 +11,8 @@ from scipy.sparse import csc_array
 from scipy.sparse.csgraph import laplacian
 from scipy.sparse.linalg import LinearOperator, SuperLU, eigsh, splu
 
+from analysis.measures import MEASURES, Cost, Measure
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import MEASURES, Cost, Measure
 
 FloatArray = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from analysis.measures import MEASURES, Cost, in_order
 from analysis.measures.bfs import SOURCES
-from analysis.measures.registry import MEASURES, Cost, in_order
 from glt import formats
 
 COSTS: dict[Cost, str] = {

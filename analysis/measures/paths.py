@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from math import nan
 
+from analysis.measures import MEASURES, Measure
 from analysis.measures.bfs import half_width
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import MEASURES, Measure
 
 Compute = Callable[[MeasuredGraph], float]
 

@@ -15,11 +15,10 @@ import streamlit as st
 
 from analysis.figures.trend import TrendAxis
 from analysis.labels import dataset_label
-from analysis.measures import descriptions
+from analysis.measures import descriptions, in_order
 from analysis.measures.compute import Engine, networkx_seconds
 from analysis.measures.connectivity import MOST_NODES_FACTORED, MOST_NODES_SOLVED
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import in_order
 from analysis.measures.tables import is_as_published, measurement_table, trend_table, unmeasured, unmeasured_trend
 from analysis.runs import shared_graph
 from app.components import computation, controls

@@ -15,11 +15,10 @@ from analysis import published
 from analysis.drawing.description import Description
 from analysis.figures.trend import trend_curves
 from analysis.labels import dataset_label
-from analysis.measures import descriptions
+from analysis.measures import descriptions, in_order
 from analysis.measures.compute import Engine
 from analysis.measures.descriptions import explanation, explanations
 from analysis.measures.graph import MeasuredGraph
-from analysis.measures.registry import in_order
 from analysis.runs import by_graph, printed_measurements, shared_graph, training_part
 from analysis.tables.captions import averaged_over
 from app.components import controls, downloads, frame, measurement, run_select, url_state

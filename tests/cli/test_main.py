@@ -17,7 +17,7 @@ import click
 import pytest
 import torch
 
-from analysis.measures.registry import MEASURES
+from analysis.measures import MEASURES
 from analysis.subgraphs.samplers import SAMPLERS
 from app.command import ABOUT, SECTIONS, main
 from glt.cli.main import Verb, Verbs

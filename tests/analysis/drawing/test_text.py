@@ -26,7 +26,7 @@ from analysis.drawing.files import figure_bytes
 from analysis.drawing.legend import as_drawn, plain, width_of, wrapped
 from analysis.drawing.page import draw
 from analysis.drawing.paper import Ground, drawing
-from analysis.drawing.style import paper_style
+from analysis.drawing.paper_style import paper_style
 from analysis.drawing.venues import VENUES
 from analysis.figures import losers
 from analysis.figures.base import FIGURES, FigureChoices

@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.measures import MEASURES, cache
 from analysis.measures import bfs as search
-from analysis.measures import cache
 from analysis.measures import graph as measured_graph
 from analysis.measures.bfs import Distances, all_distances, half_width, sampled_distances
 from analysis.measures.cache import MeasureCache
 from analysis.measures.compute import is_measured, measure
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.null_model import random_survivors
-from analysis.measures.registry import MEASURES
 from glt.datasets import load_graph
 
 PATH = np.array([[0, 1, 2], [1, 2, 3]])

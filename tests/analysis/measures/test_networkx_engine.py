@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from analysis.measures import centrality, networkx_engine
+from analysis.measures import Measure, centrality, in_order, networkx_engine
 from analysis.measures.cache import MeasureCache
 from analysis.measures.compute import measure, networkx_seconds
 from analysis.measures.descriptions import explanation
 from analysis.measures.graph import MeasuredGraph
 from analysis.measures.networkx_engine import DEFINITIONS, NetworkXGraph, compute
-from analysis.measures.registry import Measure, in_order
 from glt.datasets import Graph, load_graph
 from glt.datasets.graph import simple_edges
 from glt.errors import ConfigError
