@@ -28,6 +28,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "studio")
 # These change the process that imports them: they are for processes that tests start, not for doctests' collection.
 collect_ignore_glob = ["*/sitecustomize.py"]
 
+Compute = Callable[..., SeedRun]
 SHAPES = {"layers.0.weight": (8, 4), "layers.1.weight": (4, 2)}
 _BROWSER_TESTS = Path(__file__).parent / "browser"
 
@@ -178,6 +179,28 @@ def make_pretraining(store: Store) -> Callable[..., Pretraining]:
         return run
 
     return make
+
+
+@pytest.fixture
+def compute(tmp_path: Path) -> Compute:
+    """Compute a small run on real Cora in a store of the test's own; settings by keyword."""
+    from glt.lottery.lottery import compute_rounds
+    from glt.presets import resolve
+
+    def compute(
+        seed: int = 0,
+        store: str = "store",
+        observer: Watcher | None = None,
+        preset: str | None = None,
+        **settings: object,
+    ) -> SeedRun:
+        small = {"hidden": 16, "epochs": 6, "retrain_epochs": 6, "rounds": 2}
+        seed_run = Store(tmp_path / store).create(resolve({**small, **settings}, preset)).seed(seed)
+        with seed_run.lock():
+            compute_rounds(seed_run, observer or Watcher())
+        return seed_run
+
+    return compute
 
 
 class Watcher:

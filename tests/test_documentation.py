@@ -138,12 +138,12 @@ assert b"Edges kept both ways" in figure_bytes(draw("both_ways", runs, FigureCho
 
 
 # The tests that CONTRIBUTING.md shows, and the recipe that each needs.
-RECIPE_TESTS = {"tests/lottery/test_degree.py": "glt/methods/degree.py"}
-# What such a test finds: the pasted recipe in its package, and the fixtures of its folder.
+RECIPE_TESTS = {"tests/methods/test_degree.py": "glt/methods/degree.py"}
+# What such a test finds: the pasted recipe in its package, and the fixture `compute`.
 CONFTEST = """
 import importlib
 importlib.import_module({package!r}).__path__.append({folder!r})
-from {fixtures}.conftest import compute
+from tests.conftest import compute
 """
 
 
@@ -157,8 +157,8 @@ def test_the_test_of_a_recipe_passes(path: str, recipe: str, tmp_path: Path) -> 
     for folder, name in ((pasted, recipe), (tests, path)):
         folder.mkdir()
         (folder / Path(name).name).write_text(RECIPES[name], encoding="utf-8")
-    package, fixtures = (Path(name).parent.as_posix().replace("/", ".") for name in (recipe, path))
-    conftest = CONFTEST.format(package=package, folder=str(pasted), fixtures=fixtures)
+    package = Path(recipe).parent.as_posix().replace("/", ".")
+    conftest = CONFTEST.format(package=package, folder=str(pasted))
     (tests / "conftest.py").write_text(conftest, encoding="utf-8")
     line = [sys.executable, "-m", "pytest", "-q", "-c", str(ROOT / "pyproject.toml"), str(tests)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=ROOT)

@@ -25,8 +25,8 @@ from glt.lottery import lottery
 from glt.lottery.graph import graph_of
 from glt.presets import resolve
 from glt.store import Store, bundled_examples
+from tests.conftest import Watcher
 from tests.datasets.conftest import files_under, refused
-from tests.lottery.conftest import Watcher
 
 FOLDERS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "PubMed"}
 

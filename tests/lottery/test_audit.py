@@ -30,8 +30,7 @@ from glt.store.paths import EVENTS
 from glt.ticket_file.graph_formats import SparseGraph
 from glt.ticket_file.ticket import make_ticket
 from glt.training.problem import Problem
-from tests.conftest import Watcher
-from tests.lottery.conftest import Compute
+from tests.conftest import Compute, Watcher
 
 ANOTHER = "f" * 64
 # Everything that puts a seed's masks on its graph, in one process.

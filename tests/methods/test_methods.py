@@ -1,4 +1,4 @@
-"""Methods: ADMM's solver against dense matrices; random tickets."""
+"""Methods: ADMM's solver against dense matrices, the masks that each method computes, random tickets."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ import torch
 from torch import Tensor
 
 from glt.config import RunConfig, options_of
+from glt.datasets import load_graph
 from glt.datasets.graph import Graph
 from glt.errors import ConfigError, StoreError
 from glt.jobs import resume, start
+from glt.lottery.audit import audit
 from glt.lottery.lottery import compute_rounds
-from glt.methods import admm
+from glt.masks import remaining_after
+from glt.methods import METHODS, Proposal, admm
 from glt.methods.admm import ADMM, ADMMOptions, SolvedEdges, largest, solve_edges, support
 from glt.presets import PRESETS, all_options, resolve
 from glt.store import Run, Status, Store, run_name
 from glt.store.paths import EXAMPLES
 from glt.training.problem import Problem
-from tests.lottery.conftest import Watcher
+from tests.conftest import Compute, Watcher
 
 EXAMPLE = "cora-node-gcn-admm-0913104b"
 KEPT = 3
@@ -174,6 +177,104 @@ def test_admm_notes_as_sentences() -> None:
     told = "ADMM graph: the projection of the start (none of 2 iterates better; validation 77.6 %, start 77.6 %)"
     assert method.note_words(notes) == told
     assert method.note_words({}) == method.note_words({"solver_iterate": "x"}) == ""
+
+
+# Masks of the rounds that a method computes.
+
+CORA_EDGES = 5278
+WEIGHTS = 1433 * 16 + 16 * 7
+SOLVER = {"method": "admm", "admm_iterations": 3, "admm_steps": 2}
+
+
+@pytest.mark.parametrize("edge_mask", ["directed", "undirected"])
+@pytest.mark.parametrize("method", ["ugs", "random"])
+def test_each_round_removes_exactly_its_share(compute: Compute, method: str, edge_mask: str) -> None:
+    run = compute(method=method, edge_mask=edge_mask)
+    entries = CORA_EDGES * (2 if edge_mask == "directed" else 1)
+    for k in range(3):
+        masks = run.masks(k)
+        assert masks.edges.kept == remaining_after(0.05, entries, k)
+        assert masks.weights.kept == remaining_after(0.2, WEIGHTS, k)
+        assert k == 0 or masks.within(run.masks(k - 1))
+
+
+def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> None:
+    run = compute(**SOLVER)
+    for k in range(3):
+        masks = run.masks(k)
+        assert int(masks.edges.either_way().sum()) == remaining_after(0.05, CORA_EDGES, k)
+        assert np.array_equal(masks.edges.either_way(), masks.edges.both_ways())
+        assert masks.weights.kept == remaining_after(0.2, WEIGHTS, k)
+
+
+@pytest.mark.parametrize("objective", ["gic", "bce", "hadamard"])
+def test_admm_prunes_all_training_edges_in_link_prediction(compute: Compute, objective: str) -> None:
+    """Edges held out are held out once: the small network sees the same training graph as the run's own."""
+    settings = {"task": "link", "link_objective": objective, "gic_iterations": 1}
+    run = compute(**SOLVER, rounds=1, **settings)
+    assert run.masks(0).edges.keep.size == run.masks(1).edges.keep.size == 2 * 4488
+    assert int(run.masks(1).edges.either_way().sum()) == remaining_after(0.05, 4488, 1)
+
+
+@pytest.mark.parametrize("competes", [False, True])
+def test_admm_notes_edges_changed_by_the_solver(compute: Compute, competes: bool) -> None:
+    run = compute(**SOLVER, rounds=1, admm_start_competes=competes)
+    dense, pruned = run.rounds()
+    assert set(dense.notes) == {"validation_chance"}
+    edges = load_graph("cora").edges
+    degrees = np.bincount(edges.ravel()) + 1
+    # The start is 1 / sqrt((d_i + 1)(d_j + 1)): its projection keeps the smallest products of degrees.
+    first = np.argsort(degrees[edges[0]] * degrees[edges[1]], kind="stable")[: remaining_after(0.05, CORA_EDGES, 1)]
+    kept = np.flatnonzero(run.masks(1).edges.either_way())
+    assert pruned.notes["solver_edges_changed"] == len(set(kept) - set(first))
+    scores, start = pruned.notes["solver_validations"], pruned.notes["solver_start_validation"]
+    assert isinstance(scores, list)
+    best = scores.index(max(scores)) + 1
+    assert pruned.notes["solver_iterate"] == (0 if competes and max(scores) <= start else best)
+    assert len(scores) == 3
+
+
+def test_masks_that_do_not_nest_as_declared_are_an_error(compute: Compute, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(METHODS.get("admm")), "nested", True)
+    monkeypatch.setattr("glt.methods.admm.ADMM.next_masks", lambda self, context: widened(context))
+    with pytest.raises(ValueError, match="declares nested masks"):
+        compute(method="admm")
+
+
+def widened(context):  # noqa: ANN001, ANN201
+    """Prune in round 1 and hand everything back in round 2."""
+    if context.round == 1:
+        return METHODS.get("random").next_masks(context)
+    return Proposal(context.problem.full_masks())
+
+
+def test_the_one_run_schedule_has_the_counts_of_algorithm_2(compute: Compute) -> None:
+    run, other = compute(schedule="one_run"), compute(rounds=1)
+    masks = [run.masks(k) for k in range(3)]
+    assert [m.edges.kept for m in masks] == [remaining_after(0.05, 2 * CORA_EDGES, k) for k in range(3)]
+    assert [m.weights.kept for m in masks] == [remaining_after(0.2, WEIGHTS, k) for k in range(3)]
+    assert not masks[2].edges.within(masks[1].edges)
+    assert run.edge_scores(1) is None
+    assert all(np.array_equal(run.weights(0)[name], value) for name, value in other.weights(0).items())
+    assert audit(run, 2).passed
+
+
+def test_only_the_iterative_schedule_declares_nested_masks() -> None:
+    ugs = METHODS.get("ugs")
+    assert ugs.nests(RunConfig())
+    assert ugs.nests(resolve({}))
+    assert not ugs.nests(resolve({"schedule": "one_run"}))
+    assert METHODS.get("random").nests(RunConfig())
+    assert not METHODS.get("admm").nests(RunConfig())
+
+
+def test_the_default_schedule_is_not_part_of_the_run_name() -> None:
+    """The name is that of a bundled example, which is older than the setting."""
+    usual, named = resolve({}), resolve({"schedule": "iterative"})
+    assert usual == named
+    assert "schedule" not in usual.options
+    assert run_name(usual) == "cora-node-gcn-ugs-df8e8f72"
+    assert run_name(resolve({"schedule": "one_run"})) != run_name(usual)
 
 
 # Random tickets.

@@ -31,7 +31,7 @@ from glt.seeds import stream
 from glt.store import Pretraining, SeedRun, Store, run_name
 from glt.training.problem import Problem
 from glt.training.tasks import message_graph
-from tests.lottery.conftest import Watcher
+from tests.conftest import Watcher
 
 SHARE = 0.2
 

@@ -1,4 +1,4 @@
-"""The guided tour in a real browser: by keyboard through a first start, and not again after it."""
+"""The guided tour in a real browser: by keyboard at a first start, not shown again later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures in a real browser, with the network cut off: curves, a click on a point, both panels, a PDF."""
+"""Figures in a real browser without network: curves, links to rounds, subgraph panels, a PDF."""
 
 from __future__ import annotations
 
