@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -35,6 +35,31 @@ def test_the_gallery_states_why_a_figure_is_missing(run: Run, open_page: OpenPag
     assert any("figure pareto" in block.value for block in app.code)
     app.button(key="to-gallery").click().run()
     assert app.selectbox(key="what").value == "gallery"
+
+
+EXAMPLE = "examples/cora-node-gcn-ugs-df8e8f72"
+
+
+@pytest.mark.parametrize(
+    ("choices", "shown"),
+    [
+        ({"what": "tickets"}, r"\begin{tabular}"),
+        ({"what": "measurements", "round": "1"}, r"\begin{tabular}"),
+        ({"what": "subgraphs", "round": "1", "size": "30"}, "figure subgraphs"),
+        ({"what": "panels", "figures": ["accuracy", "trend"], "measure": "reach"}, "figure accuracy,trend"),
+    ],
+)
+def test_tables_and_figures_with_their_own_controls(open_page: OpenPage, choices: dict[str, Any], shown: str) -> None:
+    app = open_page("export", runs=EXAMPLE, **choices)
+    assert any(shown in block.value for block in app.code)
+    assert not app.error
+
+
+def test_an_edge_needs_two_nodes(open_page: OpenPage) -> None:
+    app = open_page("export", runs=EXAMPLE, what="scores", edge="0")
+    assert "An edge has two ends" in app.error[0].value
+    app = open_page("export", runs=EXAMPLE, what="scores", edge="0,633")
+    assert not app.error
 
 
 def test_a_failed_figure_leaves_the_gallery_usable(
