@@ -293,8 +293,8 @@ def sections() -> dict[str, str]:
 def test_the_tour_describes_every_page_with_pictures() -> None:
     assert tuple(sections()) == PAGES
     for title, text in sections().items():
-        told = text.split("<picture>")[0].strip()
-        assert len(re.findall(r"[.!](?= |$)", told)) == 2, told
+        summary = text.split("<picture>")[0].strip()
+        assert len(re.findall(r"[.!](?= |$)", summary)) == 2, summary
         named = re.findall(r"(?:src|srcset)=\"([^\"]+)\"", text)
         assert named == [f"screenshots/{title.lower()}-{theme}.png" for theme in ("dark", "light")]
         assert all((DOCS / name).is_file() for name in named)

@@ -239,7 +239,7 @@ def _gradient(problem: Problem, mask: EdgeMask, draw: int) -> np.ndarray:
     return gradient.numpy()
 
 
-def told(config: RunConfig, problem: Problem, mask: EdgeMask) -> np.ndarray:
+def printed(config: RunConfig, problem: Problem, mask: EdgeMask) -> np.ndarray:
     loss_nodes = TASKS.get(config.task).loss_nodes(problem.graph)
     return values_with_gradient(problem.graph, mask, loss_nodes, config.layers, problem.model.mask_effect(config))
 
@@ -250,7 +250,7 @@ def told(config: RunConfig, problem: Problem, mask: EdgeMask) -> np.ndarray:
 def test_mask_gradients_match_the_receptive_field(settings: dict[str, Any], layers: int, kind: str) -> None:
     problem = problem_of({**settings, "layers": layers, "edge_mask": kind})
     mask = pruned(problem.graph, kind)
-    expected = told(problem.config, problem, mask)
+    expected = printed(problem.config, problem, mask)
     assert np.array_equal(by_autograd(problem, mask), expected)
     assert expected.any()
     # The part apart has none, unless a statistic over all nodes joins it to the rest.
@@ -266,7 +266,7 @@ def test_in_link_prediction_every_node_has_a_gradient(
     """Only where a mean has one edge left does its mask learn nothing."""
     problem = problem_of({**settings, **model, "edge_mask": kind})
     mask = pruned(problem.graph, kind)
-    expected = told(problem.config, problem, mask)
+    expected = printed(problem.config, problem, mask)
     assert np.array_equal(by_autograd(problem, mask), expected)
     assert expected.all() == (model.get("model") != "gin")
 

@@ -218,8 +218,8 @@ def test_an_unwritable_cache_is_reported_once(
     with caplog.at_level(logging.WARNING):
         assert main(["measure", run.name, "--round", "1", "--json", *place]) == 0
         assert main(["betweenness", run.name, "--round", "1", "--sample", "2", *place]) == 0
-    told = [record.getMessage() for record in caplog.records if record.name.startswith("analysis")]
-    assert told == [
+    printed = [record.getMessage() for record in caplog.records if record.name.startswith("analysis")]
+    assert printed == [
         f"Measured values are not saved, because the cache folder {unwritable} cannot be written (Not a directory): "
         "set GLT_CACHE to a writable folder."
     ]

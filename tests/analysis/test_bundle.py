@@ -84,8 +84,8 @@ def test_one_failed_figure_leaves_the_others(runs: Sequence[Run], monkeypatch: p
 
     monkeypatch.setitem(FIGURES._entries, "losers", replace(FIGURES.get("losers"), describe=fail))
     files = opened(bundle_bytes(runs, CHOICES))
-    told = "- figure losers: it could not be made (ValueError: Axis limits cannot be NaN)."
-    assert told in files["README.md"].decode()
+    printed = "- figure losers: it could not be made (ValueError: Axis limits cannot be NaN)."
+    assert printed in files["README.md"].decode()
     assert "figures/accuracy.pdf" in files
     assert "figures/losers.pdf" not in files
 
@@ -215,11 +215,11 @@ def test_missing_sources_are_reported_in_the_bundle_and_on_the_terminal(
     store: Store, source: Run, ticket: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source.path.rename(tmp_path / "elsewhere")
-    (told,) = lost_sources([ticket])
-    assert told.startswith(f"{ticket.name} needs {source.name}, which its store no longer holds")
+    (printed,) = lost_sources([ticket])
+    assert printed.startswith(f"{ticket.name} needs {source.name}, which its store no longer holds")
     out = tmp_path / "b.zip"
     assert main(["bundle", ticket.name, "--store", str(store.root), "--out", str(out)]) == 0
-    assert capsys.readouterr().err.splitlines()[-1] == told
+    assert capsys.readouterr().err.splitlines()[-1] == printed
     files = texts(out.read_bytes())
-    assert told in files["README.md"]
-    assert f"# Missing: {told}" in files["commands.sh"]
+    assert printed in files["README.md"]
+    assert f"# Missing: {printed}" in files["commands.sh"]

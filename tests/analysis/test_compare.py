@@ -276,10 +276,10 @@ def test_compare_prints_tables_and_a_sentence(
     assert main(["compare", *(run.name for run in runs), "--store", str(store.root)]) == 0
     out = capsys.readouterr().out
     assert "+1.0 ± 0.2 " in out
-    told = (
+    printed = (
         "against Random pruning (hidden = 512): significantly higher in every pruned round. Paired t tests of 3 seeds"
     )
-    assert told in " ".join(out.split())
+    assert printed in " ".join(out.split())
     assert "512 (default)" in out
 
 
@@ -311,7 +311,7 @@ def test_leaders_by_run_and_by_setting(runs: tuple[Run, Run], store: Store, caps
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "printed"),
     [
         (["compare", "{0}", "{0}"], 2, "name two"),
         (["leaders", "{0}", "--by", "hiden"], 2, "did you mean 'hidden'"),
@@ -319,11 +319,16 @@ def test_leaders_by_run_and_by_setting(runs: tuple[Run, Run], store: Store, caps
     ],
 )
 def test_incomparable_runs_are_one_line(
-    runs: tuple[Run, Run], store: Store, arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+    runs: tuple[Run, Run],
+    store: Store,
+    arguments: list[str],
+    code: int,
+    printed: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     filled = [argument.format(runs[0].name) for argument in arguments]
     assert main([*filled, "--store", str(store.root)]) == code
-    assert told in capsys.readouterr().err
+    assert printed in capsys.readouterr().err
 
 
 def test_leaders_fit_eighty_columns(
@@ -332,7 +337,7 @@ def test_leaders_fit_eighty_columns(
     monkeypatch.setenv("COLUMNS", "80")
     store.annotate(runs[0].name, {"title": "Convolutional network of sixty-four channels"})
     assert main(["leaders", *(run.name for run in runs), "--store", str(store.root)]) == 0
-    said = capsys.readouterr().out
-    assert max(map(len, said.splitlines())) <= 80
-    assert {"Convolutional", "network", "sixty-four", "channels", "highest"} <= set(said.split())
-    assert "A wider terminal also shows rounds" in " ".join(said.split())
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert {"Convolutional", "network", "sixty-four", "channels", "highest"} <= set(printed.split())
+    assert "A wider terminal also shows rounds" in " ".join(printed.split())

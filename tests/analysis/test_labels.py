@@ -225,7 +225,7 @@ def test_graph_files_omit_unknown_classes(graph: Graph, nobody: list[int]) -> No
     sparse = SparseGraph.under(graph, EdgeMask.full("undirected", graph.num_edges), "Citeseer")
     read = nx.parse_graphml(GRAPH_FORMATS["graphml"].write(sparse).decode())
     classes = dict(read.nodes(data="class"))
-    assert {name for name, told in classes.items() if not told} == {f"n{node}" for node in nobody}
+    assert {name for name, printed in classes.items() if not printed} == {f"n{node}" for node in nobody}
     with np.load(io.BytesIO(GRAPH_FORMATS["npz"].write(sparse))) as held:
         assert np.flatnonzero(held["labels"] == -1).tolist() == nobody
 

@@ -128,9 +128,9 @@ def test_tables_fit_paper_columns(page: str, tmp_path: Path) -> None:
     examples = [run for run in bundled_examples() if run.name.startswith("cora-node-gcn") and len(run.seeds()) == 5]
     assert len(examples) == 3
     body = "".join(_tables(examples[:count], title) for count in (1, 2, 3) for title in LONG_TITLES)
-    said = typeset(rf"{PAGES[page]}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}", tmp_path)
-    assert "Overfull" not in said
-    assert "Warning" not in said
+    printed = typeset(rf"{PAGES[page]}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}", tmp_path)
+    assert "Overfull" not in printed
+    assert "Warning" not in printed
 
 
 def _tables(runs: list[Run], title: str) -> str:

@@ -26,9 +26,9 @@ def run(make_run: MakeRun) -> Run:
 
 def test_the_gallery_states_why_a_figure_is_missing(run: Run, open_page: OpenPage) -> None:
     app = open_page("export", what="gallery", runs=run.name)
-    told = [caption.value for caption in app.caption]
-    assert any("needs runs that differ" in text for text in told)
-    assert any("stores no edge scores" in text for text in told)
+    shown = [caption.value for caption in app.caption]
+    assert any("needs runs that differ" in text for text in shown)
+    assert any("stores no edge scores" in text for text in shown)
     app.button(key="open-pareto").click().run()
     assert not app.exception
     assert app.selectbox(key="what").value == "pareto"
@@ -75,30 +75,30 @@ def test_a_failed_figure_leaves_the_gallery_usable(
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "captions"),
     [
         (ValueError("bad\nletter"), "cora-accuracy-icml.svg could not be written (ValueError: bad letter): choose"),
         (StudioError("TeX cannot draw it: write a PDF."), "TeX cannot draw it: write a PDF."),
     ],
 )
 def test_the_page_states_why_a_file_cannot_be_made(
-    run: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+    run: Run, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, error: Exception, captions: str
 ) -> None:
     def fail(*_: object) -> NoReturn:
         raise error
 
-    asked = []
-    monkeypatch.setattr(Request, "file", lambda request, kind, dpi: asked.append(kind) or b"")
+    calls = []
+    monkeypatch.setattr(Request, "file", lambda request, kind, dpi: calls.append(kind) or b"")
     app = open_page("export", what="accuracy", runs=run.name)
     app.download_button(key="download-cora-accuracy-icml.pdf").click().run()
-    assert (asked, list(app.error)) == (["pdf"], [])
+    assert (calls, list(app.error)) == (["pdf"], [])
     monkeypatch.setattr(Request, "file", fail)
     app.run()
     app.download_button(key="download-cora-accuracy-icml.svg").click().run()
     assert not app.exception
-    (told,) = app.error
-    assert told.value.replace("\\", "").startswith(said)
-    assert "\n" not in told.value
+    (shown,) = app.error
+    assert shown.value.replace("\\", "").startswith(captions)
+    assert "\n" not in shown.value
     app.run()
     assert not app.error
 
@@ -130,8 +130,8 @@ def test_the_preview_equals_the_file(run: Run, open_page: OpenPage) -> None:
 
 def test_too_many_panels_show_the_first_runs_with_a_note(make_run: MakeRun, open_page: OpenPage) -> None:
     runs = [make_run("ugs", states=("done",), hidden=hidden).name for hidden in (8, 16, 32, 64, 128)]
-    told = [caption.value for caption in open_page("export", what="gallery", runs=runs).caption]
-    shown = sum("The first 4 of 5 runs" in text for text in told)
+    captions = [caption.value for caption in open_page("export", what="gallery", runs=runs).caption]
+    shown = sum("The first 4 of 5 runs" in text for text in captions)
     assert shown == sum("round" in figure.uses for figure in FIGURES)
 
 

@@ -51,8 +51,8 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     cora = load_graph("cora")
     features = Untouched(tmp_path / "features.f32", dtype=np.float32, mode="w+", shape=(cora.num_nodes, 128))
     unknown = np.full(cora.num_nodes, -1)
-    nobody = Split(NOBODY, NOBODY, NOBODY)
-    graph = replace(cora, name="large", features=features, labels=unknown, split=nobody, class_names=())
+    none = Split(NOBODY, NOBODY, NOBODY)
+    graph = replace(cora, name="large", features=features, labels=unknown, split=none, class_names=())
     # Such a graph comes with its hash from the folder it is mapped from.
     vars(graph)["content_hash"] = "a" * 64
     spec = replace(DATASETS.get("cora"), name="large", label="Large", features=128, classes=0, load=lambda: graph)
@@ -145,12 +145,12 @@ def test_unmeasured_graphs_offer_a_command(
 def test_measurement_time_includes_factorisation(
     most: int, slow: bool, seconds: float, runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = []
+    stated = []
     monkeypatch.setattr(measurement, "MOST_NODES_FACTORED", most)
     monkeypatch.setattr(measurement, "unmeasured", lambda *_, **__: 3)
-    monkeypatch.setattr(computation, "panel", lambda *given: said.append(given[-1]))
+    monkeypatch.setattr(computation, "panel", lambda *given: stated.append(given[-1]))
     assert not measurement.is_table_ready(runs, [2], null=False, slow=slow)
-    assert said == [pytest.approx(seconds)]
+    assert stated == [pytest.approx(seconds)]
 
 
 def test_measured_and_estimated_values_are_shown(runs: list[Run], open_page: OpenPage) -> None:

@@ -25,7 +25,7 @@ from tests.app.conftest import MakePretraining, MakeRun, OpenPage, texts
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "expected"),
     [
         ({"seeds": "0, x"}, "'x' is not a seed"),
         ({"seeds": "-1"}, "'-1' is not a seed"),
@@ -42,10 +42,10 @@ from tests.app.conftest import MakePretraining, MakeRun, OpenPage, texts
     ],
 )
 def test_bad_input_is_one_sentence_and_starts_nothing(
-    wrong: dict[str, str | list[str]], told: str, store: Store, open_page: OpenPage
+    wrong: dict[str, str | list[str]], expected: str, store: Store, open_page: OpenPage
 ) -> None:
     app = open_page("launch", **wrong)
-    assert [told in error.value for error in app.error] == [True]
+    assert [expected in error.value for error in app.error] == [True]
     assert app.button(key="start").disabled
 
 
@@ -116,12 +116,12 @@ def test_time_estimates_come_from_the_store(make_run: MakeRun, open_page: OpenPa
 def test_prunable_tensors_are_listed(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", model="gin", methods="ugs", hidden="16")
     listed = next(table.value for table in app.table if "Tensor" in table.value)
-    told = dict(zip(listed["Tensor"], listed["Pruned"], strict=True))
+    expected = dict(zip(listed["Tensor"], listed["Pruned"], strict=True))
     tensors = tensor_specs(
         config := resolve({"model": "gin", "hidden": 16}, "official"), network_shape(config, DATASETS.get("cora").sizes)
     )
-    assert told == {tensor.name: "yes" if tensor.prunable else "no" for tensor in tensors}
-    assert {"yes", "no"} == set(told.values())
+    assert expected == {tensor.name: "yes" if tensor.prunable else "no" for tensor in tensors}
+    assert {"yes", "no"} == set(expected.values())
 
 
 def test_random_tickets_need_a_source_run(store: Store, make_run: MakeRun, open_page: OpenPage) -> None:
@@ -142,8 +142,8 @@ def test_too_little_memory_is_reported_before_the_start(
 ) -> None:
     monkeypatch.setattr(memory, "available_bytes", lambda: 300_000_000)
     app = open_page("launch", methods="ugs", seeds="0", hidden="16")
-    told = [warning.value for warning in app.warning]
-    assert any(each.startswith("300 MB of memory is available, less than") for each in told), told
+    expected = [warning.value for warning in app.warning]
+    assert any(each.startswith("300 MB of memory is available, less than") for each in expected), expected
     assert "Memory, about" in {metric.label for metric in app.metric}
 
 

@@ -63,9 +63,9 @@ def test_main_measures_come_first_and_others_are_folded(make_run: MakeRun, open_
     assert [expander.label for expander in app.expander] == ["All other measures", "Definitions"]
     next(toggle for toggle in app.toggle if toggle.label == SLOW).set_value(True).run()
     assert "Effective resistance (largest component)" in app.table[2].value["Measure"].tolist()
-    (told,) = [text.value for text in app.markdown if "Reading: " in text.value]
+    (shown,) = [text.value for text in app.markdown if "Reading: " in text.value]
     rows = [row for table in app.table for row in table.value["Measure"] if not row.startswith(":gray")]
-    assert [row for row in rows if f"- **{row}**: " not in told] == []
+    assert [row for row in rows if f"- **{row}**: " not in shown] == []
     assert app.query_params["slow"] == "1"
 
 
@@ -83,9 +83,9 @@ def test_networkx_is_offered_with_its_time_and_its_difference(
     measurement_table([run], 1, engine="networkx")
     app = open_page("measurements", round="1", engine="networkx")
     assert len(app.table) == 3
-    said = " ".join(each.value for each in app.caption)
-    assert "Computed by NetworkX." in said
-    assert "between NetworkX and our faster versions" in said
+    shown = " ".join(each.value for each in app.caption)
+    assert "Computed by NetworkX." in shown
+    assert "between NetworkX and our faster versions" in shown
 
 
 def test_rounds_can_be_added_and_removed(make_run: MakeRun, open_page: OpenPage) -> None:

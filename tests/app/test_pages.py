@@ -223,18 +223,18 @@ def test_search_words_stay_on_their_page() -> None:
         if page == "compare":
             controls.segments("at", "Paired at", {"round": "round", "sparsity": "sparsity"}, "round")
         else:
-            st.caption(f"told [{controls.text('at', 'Node')}]")
+            st.caption(f"at [{controls.text('at', 'Node')}]")
 
     app = AppTest.from_function(script).run()
-    for page, told in (("subgraphs", ""), ("compare", None), ("subgraphs", "")):
+    for page, shown in (("subgraphs", ""), ("compare", None), ("subgraphs", "")):
         app.session_state["page"] = page
         app.run()
         assert not app.exception
-        assert [caption.value for caption in app.caption] == ([f"told [{told}]"] if told is not None else [])
+        assert [caption.value for caption in app.caption] == ([f"at [{shown}]"] if shown is not None else [])
     app.text_input(key="at").set_value("17").run()
     app.session_state["page"] = "elsewhere"
     app.run()
-    assert app.caption[0].value == "told [17]"
+    assert app.caption[0].value == "at [17]"
 
 
 def test_every_unusable_url_value_is_reported(make_run: MakeRun, open_page: OpenPage) -> None:

@@ -103,10 +103,10 @@ def test_a_figure_shows_the_requested_run_or_both(own: Run, open_page: OpenPage,
         assert shown(runs=[example_of(own)]) == {"UGS 77"}
         assert shown(runs=[own.name, example_of(own)]) == {"UGS 57", "UGS (example) 77"}
     else:
-        mine, theirs = shown(runs=[own.name]), shown(runs=[example_of(own)])
-        assert len(mine) == len(theirs) == 1
-        assert mine != theirs
-        assert shown(runs=[own.name, example_of(own)]) == mine | theirs
+        own_run, example_run = shown(runs=[own.name]), shown(runs=[example_of(own)])
+        assert len(own_run) == len(example_run) == 1
+        assert own_run != example_run
+        assert shown(runs=[own.name, example_of(own)]) == own_run | example_run
 
 
 @pytest.mark.parametrize(("page", "key"), [("curves", "runs"), ("tickets", "runs"), ("export", "runs")])
@@ -149,23 +149,25 @@ def test_an_old_link_opens_the_own_run_else_the_example(own: Run, store: Store, 
 
 def test_run_and_example_have_separate_annotations(own: Run, store: Store) -> None:
     store.annotate(own.name, {"title": "Mine"})
-    mine, theirs = opened().runs
-    assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "")
-    store.annotate(theirs.annotation_key, {"title": "Theirs", "hidden": True})
-    assert (mine.annotation.title, theirs.annotation.title) == ("Mine", "Theirs")
-    assert not mine.annotation.hidden
+    own_run, example_run = opened().runs
+    assert (own_run.annotation.title, example_run.annotation.title) == ("Mine", "")
+    store.annotate(example_run.annotation_key, {"title": "Theirs", "hidden": True})
+    assert (own_run.annotation.title, example_run.annotation.title) == ("Mine", "Theirs")
+    assert not own_run.annotation.hidden
     # Earlier versions kept the annotation of an example under the bare name.
-    store.annotate(theirs.annotation_key, {"title": "", "hidden": False})
+    store.annotate(example_run.annotation_key, {"title": "", "hidden": False})
     store.annotate(own.name, {"title": "Of the paper", "note": "kept"})
     store.move_to_trash(own.path)
-    (theirs,) = opened().runs
+    (example_run,) = opened().runs
     # The title was of the user's own run, which lies in the trash.
-    assert theirs.annotation.title == ""
+    assert example_run.annotation.title == ""
     store.empty_trash()
-    assert theirs.annotation.title == "Of the paper"
-    store.annotate(theirs.annotation_key, {"color": "blue"})
-    said = {"title": "Of the paper", "note": "kept", "color": "blue"}
-    assert {name: each.as_json() for name, each in store.annotations().entries.items()} == {theirs.annotation_key: said}
+    assert example_run.annotation.title == "Of the paper"
+    store.annotate(example_run.annotation_key, {"color": "blue"})
+    expected = {"title": "Of the paper", "note": "kept", "color": "blue"}
+    assert {name: each.as_json() for name, each in store.annotations().entries.items()} == {
+        example_run.annotation_key: expected
+    }
 
 
 def test_the_command_line_distinguishes_run_and_example(
@@ -173,19 +175,19 @@ def test_the_command_line_distinguishes_run_and_example(
 ) -> None:
     place = ["--store", str(store.root)]
 
-    def said(*arguments: str) -> Any:
+    def document_of(*arguments: str) -> Any:
         assert glt([*arguments, *place, "--json"]) == 0
         return json.loads(capsys.readouterr().out)
 
-    mine, theirs = said("show", own.name), said("show", example_of(own))
-    assert (mine["run"], theirs["run"]) == (own.name, example_of(own))
-    assert ("example" in mine, theirs["example"]) == (False, True)
-    assert [round(each["seeds"][0]["rounds"][3]["test"], 6) for each in (mine, theirs)] == [0.57, 0.77]
-    assert [each["run"] for each in said("list")] == [own.name]
-    both = said("list", "--examples")
+    own_run, example_run = document_of("show", own.name), document_of("show", example_of(own))
+    assert (own_run["run"], example_run["run"]) == (own.name, example_of(own))
+    assert ("example" in own_run, example_run["example"]) == (False, True)
+    assert [round(each["seeds"][0]["rounds"][3]["test"], 6) for each in (own_run, example_run)] == [0.57, 0.77]
+    assert [each["run"] for each in document_of("list")] == [own.name]
+    both = document_of("list", "--examples")
     assert [(each["run"], each.get("example", False)) for each in both] == [(own.name, False), (example_of(own), True)]
-    assert said("annotate", example_of(own), "--title", "Theirs")["annotation"] == {"title": "Theirs"}
-    assert "annotation" not in said("show", own.name)
+    assert document_of("annotate", example_of(own), "--title", "Theirs")["annotation"] == {"title": "Theirs"}
+    assert "annotation" not in document_of("show", own.name)
     assert analysis(["compare", own.name, example_of(own), *place, "--json"]) == 0
     compared = json.loads(capsys.readouterr().out)
     assert (compared["one"], compared["other"], compared["shared_seeds"]) == (own.name, example_of(own), [0])
@@ -228,7 +230,7 @@ def pair(make_run: MakeRun) -> tuple[Run, Run]:
     return make_run("random"), make_run("ugs")
 
 
-def told(app: AppTest, run: Run) -> bool:
+def reports_missing(app: AppTest, run: Run) -> bool:
     assert not app.exception
     return any(f"The run {run.name} is no longer in the store" in error.value for error in app.error)
 
@@ -244,7 +246,7 @@ def test_a_single_run_page_reports_a_missing_run_until_it_returns(
     store.move_to_trash(gone.path)
     for _ in range(2):
         app.run()
-        assert told(app, gone)
+        assert reports_missing(app, gone)
         assert app.selectbox(key="run").value is None
         assert app.selectbox(key="run").options == ["UGS · Cora GCN"]
         assert app.query_params["run"] == gone.name
@@ -267,7 +269,7 @@ def test_a_multi_run_page_reports_a_missing_run_and_shows_the_rest(
     assert not app.error
     store.move_to_trash(gone.path)
     for _ in range(2):
-        assert told(app.run(), gone)
+        assert reports_missing(app.run(), gone)
         assert app.multiselect(key="runs").value == [other.name]
         assert app.query_params["runs"] == [other.name, gone.name]
     app.button(key="go-on-without-runs").click().run()
@@ -282,7 +284,7 @@ def test_missing_runs_are_not_replaced_by_others(
     gone, other = pair
     app = open_page(page, runs=gone.name)
     store.move_to_trash(gone.path)
-    assert told(app.run(), gone)
+    assert reports_missing(app.run(), gone)
     assert app.multiselect(key="runs").value == []
     assert "No runs chosen" in [heading.value for heading in app.subheader]
     app.multiselect(key="runs").set_value([other.name]).run()
@@ -296,7 +298,7 @@ def test_an_empty_store_reports_where_the_run_was(
     run = make_run("ugs")
     app = open_page(page, **{"run" if page in ("subgraphs", "runs") else "runs": run.name})
     store.move_to_trash(run.path)
-    assert told(app.run(), run)
+    assert reports_missing(app.run(), run)
     assert "It is in the trash" in app.error[0].value
 
 
@@ -308,12 +310,12 @@ def test_a_missing_second_run_is_named_and_not_replaced(
     beside = open_page("subgraphs", run=other.name, beside=gone.name)
     app = open_page("compare", one=gone.name, other=other.name)
     store.move_to_trash(gone.path)
-    assert told(app.run(), gone)
+    assert reports_missing(app.run(), gone)
     assert app.selectbox(key="one").value is None
     app.selectbox(key="one").set_value(third.name).run()
     assert not app.error
     assert (app.selectbox(key="one").value, app.selectbox(key="other").value) == (third.name, other.name)
-    assert told(beside.run(), gone)
+    assert reports_missing(beside.run(), gone)
     assert beside.selectbox(key="beside").value == ""
     beside.button(key="go-on-without-beside").click().run()
     assert not beside.error
@@ -328,7 +330,7 @@ def test_a_button_of_a_missing_run_acts_on_no_other_run(
     button = app.button(key=f"{action}-{gone.name}")
     store.move_to_trash(gone.path)
     button.click().run()
-    assert told(app, gone)
+    assert reports_missing(app, gone)
     keys = {each.key for each in app.button}
     assert f"{action}-{other.name}" not in keys
     assert "confirm-delete" not in keys
@@ -347,7 +349,7 @@ def test_a_renamed_or_moved_folder_is_missing(
     app = open_page("runs", run=gone.name)
     target = store.root / f"{gone.name}-old" if way == "renamed" else store.root.parent / gone.name
     gone.path.rename(target)
-    assert told(app.run(), gone)
+    assert reports_missing(app.run(), gone)
     target.rename(gone.path)
     assert not app.run().error
 
@@ -358,7 +360,7 @@ def test_a_missing_store_is_reported_and_no_example_replaces_the_run(
     run = make_run("random")
     app = open_page("subgraphs", run=run.name)
     store.root.rename(store.root.with_name("elsewhere"))
-    assert told(app.run(), run)
+    assert reports_missing(app.run(), run)
     assert any("no longer exists" in error.value for error in app.error)
     assert app.selectbox(key="run").value is None
 
@@ -379,7 +381,7 @@ def test_a_missing_own_run_is_not_replaced_by_its_example(
     assert own.name == example.name
     app = open_page("subgraphs", run=own.name)
     store.move_to_trash(own.path)
-    assert told(app.run(), own)
+    assert reports_missing(app.run(), own)
     assert app.selectbox(key="run").value is None
     assert app.selectbox(key="run").options == ["UGS · Cora GCN · example"]
 
@@ -425,7 +427,7 @@ def test_a_bundle_holds_only_the_requested_runs(pair: tuple[Run, Run], store: St
     app = open_page("export", what="bundle", runs=[gone.name, other.name])
     store.move_to_trash(gone.path)
     app.button(key="make-bundle").click().run()
-    assert told(app, gone)
+    assert reports_missing(app, gone)
     # It is still offered: what was pressed was the button for both runs.
     assert app.button(key="make-bundle")
     assert "export: bundle" not in app.session_state

@@ -28,10 +28,10 @@ from tests.app.conftest import MakeRun, OpenPage, texts
 def test_a_failed_seed_shows_its_error_and_can_be_resumed(
     make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    calls = []
 
     def resume(store: Store, run: Run, seeds: list[int]) -> Started[Run]:
-        asked.append((run.name, list(seeds)))
+        calls.append((run.name, list(seeds)))
         return Started(run, finished=tuple(seeds))
 
     monkeypatch.setattr(jobs, "resume", resume)
@@ -39,7 +39,7 @@ def test_a_failed_seed_shows_its_error_and_can_be_resumed(
     app = open_page("runs")
     assert "lower learning_rate" in texts(app)
     app.button(key=f"resume-{run.name}-1").click().run()
-    assert asked == [(run.name, [1])]
+    assert calls == [(run.name, [1])]
     # Somebody else finished it meanwhile.
     assert [each.value for each in app.toast] == ["Not started: seed 1 is already complete."]
 
@@ -193,8 +193,8 @@ def test_a_queued_seed_shows_its_position(make_run: MakeRun, store: Store, open_
     now = Progress(round=1, rounds=3, stage="search", epoch=2, epochs=5, fraction=0.3, seconds_left=75.0)
     _report(at_work.seed(0), "running", progress=now)
     app = open_page("runs", run=waits.name)
-    told = [caption.value for caption in app.caption if caption.value.startswith("waits")]
-    assert told == [
+    shown = [caption.value for caption in app.caption if caption.value.startswith("waits")]
+    assert shown == [
         "waits for a free core, place 1 in the queue; UGS · Cora GCN, seed 0, ends in 1 min 15 s",
         "waits for a free core, place 2 in the queue",
     ]
@@ -207,17 +207,17 @@ def test_a_queued_seed_shows_its_position(make_run: MakeRun, store: Store, open_
 
 def test_idle_page_reruns_when_a_run_starts(make_run: MakeRun, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run("ugs", states=("stopped",), rounds=1)
-    asked: list[int] = []
-    monkeypatch.setattr(st, "rerun", lambda: asked.append(1))
+    calls: list[int] = []
+    monkeypatch.setattr(st, "rerun", lambda: calls.append(1))
     monkeypatch.setenv("GLT_STORE", str(store.root))
     runs_page._wake(store.queue_path)
-    assert asked == []
+    assert calls == []
     _, lock = join_line(line_of(store.queue_folder(), "cpu"), 12.5)
     runs_page._wake(store.queue_path)
-    assert asked == []
+    assert calls == []
     _report(run.seed(0), "queued", queued_at=12.5)
     runs_page._wake(store.queue_path)
-    assert asked == [1]
+    assert calls == [1]
     os.close(lock)
 
 
@@ -227,9 +227,9 @@ def test_a_starting_seed_shows_its_elapsed_time(
     run = make_run("ugs", states=("running",), rounds=0)
     _report(run.seed(0), "running", progress=None, running_since=time.time() - 200)
     app = open_page("runs", run=run.name)
-    told = re.search(r"starting: loading torch and the data, (\d+) min (\d+) s so far", texts(app))
-    assert told is not None
-    assert 60 * int(told[1]) + int(told[2]) >= 200
+    shown = re.search(r"starting: loading torch and the data, (\d+) min (\d+) s so far", texts(app))
+    assert shown is not None
+    assert 60 * int(shown[1]) + int(shown[2]) >= 200
     assert "Empty: the log only records problems." in texts(app)
 
 
@@ -433,5 +433,5 @@ def test_a_damaged_run_leaves_the_others_usable(make_run: MakeRun, open_page: Op
         return
     app = open_page(page)
     assert not app.error
-    told = [warning.value for warning in app.warning]
-    assert [f"{damaged.name}/seed-0/rounds.jsonl is damaged in line 2" in sentence for sentence in told] == [True]
+    shown = [warning.value for warning in app.warning]
+    assert [f"{damaged.name}/seed-0/rounds.jsonl is damaged in line 2" in sentence for sentence in shown] == [True]

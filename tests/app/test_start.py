@@ -45,11 +45,11 @@ def test_verbs_of_glt_and_analysis_work(store: Store, tmp_path: Path, capsys: py
 
 
 def test_studio_opens_the_app_on_the_given_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
+    calls: list[list[str]] = []
     monkeypatch.setenv("GLT_STORE", "other")
-    monkeypatch.setattr(streamlit_cli.main, "main", lambda options, **_: asked.append(options))
+    monkeypatch.setattr(streamlit_cli.main, "main", lambda options, **_: calls.append(options))
     assert main(["studio", "--store", str(tmp_path / "mine"), "--", "--server.port", "1"]) == 0
-    assert asked == [["run", str(MAIN), "--server.port", "1"]]
+    assert calls == [["run", str(MAIN), "--server.port", "1"]]
     assert os.environ["GLT_STORE"] == str(tmp_path / "mine")
 
 

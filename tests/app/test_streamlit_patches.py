@@ -117,11 +117,11 @@ class Runner:
     """A run that takes further requests, or whose thread has ended."""
 
     takes: bool
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def request_rerun(self, wanted: str) -> bool:
         if self.takes:
-            self.asked.append(wanted)
+            self.requests.append(wanted)
         return self.takes
 
 
@@ -165,11 +165,11 @@ def test_a_run_that_started_meanwhile_takes_the_request(begun: list[str]) -> Non
         session, later = Session(Runner(takes=False)), Runner(takes=True)
         begin(session, "live")
         session._scriptrunner = later
-        while not later.asked:
+        while not later.requests:
             await asyncio.sleep(0.001)
         return later
 
-    assert asyncio.run(asyncio.wait_for(ask(), 600)).asked == ["live"]
+    assert asyncio.run(asyncio.wait_for(ask(), 600)).requests == ["live"]
     assert not begun
 
 
@@ -196,22 +196,22 @@ def test_no_message_is_large_enough_to_be_cached_by_a_browser() -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Addresses that Streamlit asks; nothing is sent."""
-    asked: list[str] = []
-    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: asked.append(url))
+    requests: list[str] = []
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, **_: requests.append(url))
     monkeypatch.setattr(net_util, "_external_ip", None)
-    return asked
+    return requests
 
 
-def test_the_patch_stops_requests_about_a_foreign_origin(asked: list[str]) -> None:
+def test_the_patch_stops_requests_about_a_foreign_origin(requests: list[str]) -> None:
     assert not server_util.is_url_from_allowed_origins("http://evil.example")
-    assert asked
-    asked.clear()
+    assert requests
+    requests.clear()
     patches.patch_addresses()
     assert not server_util.is_url_from_allowed_origins("http://evil.example")
     assert server_util.is_url_from_allowed_origins("http://localhost:8501")
-    assert not asked
+    assert not requests
 
 
 def test_streamlit_accepts_pages_of_other_ports_and_the_patch_refuses_them() -> None:

@@ -132,7 +132,7 @@ def test_unknown_nodes_are_named_and_known_ones_drawn(make_run: MakeRun, open_pa
 
 
 @pytest.mark.parametrize(
-    ("view", "told"),
+    ("view", "expected"),
     [
         ({"sample": "ego", "node": "35"}, "Sample: ego network around 35, draw 0."),
         ({"sample": "walk", "draw": "2"}, "Sample: random walk around a random node, draw 2."),
@@ -141,10 +141,10 @@ def test_unknown_nodes_are_named_and_known_ones_drawn(make_run: MakeRun, open_pa
     ],
 )
 def test_the_caption_describes_the_sample(
-    view: dict[str, str], told: str, make_run: MakeRun, open_page: OpenPage
+    view: dict[str, str], expected: str, make_run: MakeRun, open_page: OpenPage
 ) -> None:
     make_run("ugs", ("done",))
-    assert told in texts(open_page("subgraphs", round="1", section="losers", **view))
+    assert expected in texts(open_page("subgraphs", round="1", section="losers", **view))
 
 
 def test_ends_without_common_neighbours(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -172,11 +172,13 @@ def test_changing_the_section_keeps_the_node(make_run: MakeRun, open_page: OpenP
 def test_sections_follow_the_chosen_run(section: str, make_run: MakeRun, open_page: OpenPage) -> None:
     first, other = make_run("ugs", ("done",)), make_run("random", ("done",), rounds=1)
     view = {"run": first.name, "round": "3", "beside": other.name, "section": section}
-    mine, others = (texts(open_page("subgraphs", **view, **whose)) for whose in ({}, {"whose": other.name}))
-    assert mine != others
+    first_texts, second_texts = (
+        texts(open_page("subgraphs", **view, **whose)) for whose in ({}, {"whose": other.name})
+    )
+    assert first_texts != second_texts
     if section == "why":
-        assert "there are no scores" in others
-        assert "there are no scores" not in mine
+        assert "there are no scores" in second_texts
+        assert "there are no scores" not in first_texts
     alone = open_page("subgraphs", run=first.name, round="3", section=section, whose=other.name)
     assert "whose" not in alone.query_params
 

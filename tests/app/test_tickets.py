@@ -104,9 +104,9 @@ def test_an_open_round_claims_no_saving(make_run: MakeRun, open_page: OpenPage) 
     labels = {metric.label for metric in app.metric}
     assert "MACs removed" in labels
     assert "MACs saved" not in labels
-    said = " ".join(caption.value for caption in app.caption)
-    assert "Open with 3 seeds: needs about" in said
-    assert "3 seeds detect a distance of" in said
+    shown = " ".join(caption.value for caption in app.caption)
+    assert "Open with 3 seeds: needs about" in shown
+    assert "3 seeds detect a distance of" in shown
 
 
 def test_a_paired_difference_shows_its_interval() -> None:
@@ -139,10 +139,10 @@ def test_curves_of_a_method_without_a_search_have_no_such_column(open_page: Open
 
 def test_runs_report_a_search_at_chance_level(open_page: OpenPage) -> None:
     app = open_page("runs", run=UGS, training_round="13")
-    told = [each.value for each in app.caption]
+    expected = [each.value for each in app.caption]
     assert any(
         "validation is at chance from epoch 171 or earlier to the end; masks were read before, at epoch 15" in t
-        for t in told
+        for t in expected
     )
 
 
@@ -250,11 +250,13 @@ def test_latencies_are_formatted_for_people() -> None:
     ]
 
 
-@pytest.mark.parametrize(("load", "told"), [(1.5, ""), (7.6, "This machine is busy (load 8 on 2 cores)")])
-def test_a_busy_machine_is_a_warning_before_measuring(load: float, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("load", "expected"), [(1.5, ""), (7.6, "This machine is busy (load 8 on 2 cores)")])
+def test_a_busy_machine_is_a_warning_before_measuring(
+    load: float, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ticket_actions.psutil, "getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr(ticket_actions.psutil, "cpu_count", lambda: 2)
-    assert ticket_actions.busy_words().split(":")[0] == told
+    assert ticket_actions.busy_words().split(":")[0] == expected
 
 
 # A ticket file from elsewhere, and the limits of what is accepted.

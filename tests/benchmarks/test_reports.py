@@ -341,7 +341,7 @@ def test_tracebacks_are_errors_except_closed_tabs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "said"),
+    ("ends", "printed"),
     [
         (None, "runs: no answer within 0 s"),
         (KeyError("frag"), "runs: an answer could not be read: KeyError('frag')"),
@@ -349,7 +349,7 @@ def test_tracebacks_are_errors_except_closed_tabs() -> None:
     ],
 )
 def test_a_missing_answer_states_why(
-    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ends: Exception | str | None, said: str
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ends: Exception | str | None, printed: str
 ) -> None:
     async def listen() -> None:
         if ends is None:
@@ -368,4 +368,4 @@ def test_a_missing_answer_states_why(
     monkeypatch.setattr(visiting, "PATIENCE", 0.05)
     monkeypatch.setattr(visitor, "_ask", sent)
     asyncio.run(ask())
-    assert visitor.errors == [said]
+    assert visitor.errors == [printed]

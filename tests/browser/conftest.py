@@ -101,18 +101,18 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A fresh profile that reaches the app only; anything else it asks for fails the test."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def note(request: Request) -> None:
         if request.url.startswith("http") and "//localhost:" not in request.url:
-            asked.append(request.url)
+            requests.append(request.url)
 
     context = browser.new_context(viewport={"width": 1440, "height": 1000})
     context.set_default_timeout(MILLISECONDS)
     context.on("request", note)
     yield context
     context.close()
-    assert asked == []
+    assert requests == []
 
 
 @pytest.fixture

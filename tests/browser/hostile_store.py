@@ -56,9 +56,9 @@ def _say(store: Store, run: Run) -> None:
         folder.write_environment({"versions": {EVERYTHING: EVERYTHING}, "device": EVERYTHING, "threads": EVERYTHING,
                                   "revision": EVERYTHING, "data_hash": EVERYTHING})  # fmt: skip
         folder.log_path.write_text(EVERYTHING * 3)
-    told = run.seed(1)
-    told.append_event(Event(round=2, stage=EVERYTHING, epoch=0, loss=1.0, val=0.5, test=0.5))
-    told.write_status(Status(state="failed", seed=1, error=EVERYTHING, host=EVERYTHING))
+    hostile_seed = run.seed(1)
+    hostile_seed.append_event(Event(round=2, stage=EVERYTHING, epoch=0, loss=1.0, val=0.5, test=0.5))
+    hostile_seed.write_status(Status(state="failed", seed=1, error=EVERYTHING, host=EVERYTHING))
 
 
 def ticket(store: Store) -> bytes:
@@ -71,7 +71,7 @@ def ticket(store: Store) -> bytes:
     about, graph = made.about, made.graph
     names = tuple(f"{EVERYTHING[:200]}{number}" for number in range(graph.num_classes))
     ids = tuple(f"{IMAGE}{number}" for number in range(graph.num_nodes))
-    told = about.model_copy(
+    hostile_seed = about.model_copy(
         update={
             "run": EVERYTHING[:250],
             "metric": PICTURE,
@@ -82,4 +82,4 @@ def ticket(store: Store) -> bytes:
             "environment": {EVERYTHING: EVERYTHING},
         }
     )
-    return ticket_bytes(replace(made, about=told, graph=replace(graph, class_names=names, node_ids=ids)))
+    return ticket_bytes(replace(made, about=hostile_seed, graph=replace(graph, class_names=names, node_ids=ids)))

@@ -17,11 +17,11 @@ VIEW = "JSON.parse(sessionStorage.getItem('glt-studio-panels') ?? '{}').view"
 # The middle of an edge that lies far from every node, in the coordinates of the picture, and the edge's ends.
 LONELY_MIDDLE = f"""() => {{
   const {{ nodes, edges }} = {DATA}.panels[0];
-  const told = edges.map(({{ from, to }}) => {{
+  const edge_rooms = edges.map(({{ from, to }}) => {{
     const [x, y] = [(nodes[from].x + nodes[to].x) / 2, (nodes[from].y + nodes[to].y) / 2];
     return {{ x, y, room: Math.min(...nodes.map((node) => Math.hypot(node.x - x, node.y - y) - node.size)) }};
   }});
-  return told.reduce((best, one) => (one.room > best.room ? one : best));
+  return edge_rooms.reduce((best, one) => (one.room > best.room ? one : best));
 }}"""
 
 
@@ -57,7 +57,7 @@ def wait_for_view(frame: Frame) -> None:
         frame.page.wait_for_timeout(100)
 
 
-def asked(page: Page) -> dict[str, str]:
+def query_of(page: Page) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
@@ -76,8 +76,8 @@ def look_closely(frame: Frame) -> dict[str, Any]:
 def test_clicking_a_node_or_edge_opens_its_section(page: Page, pictures: Frame) -> None:
     node = look_closely(pictures)
     page.wait_for_url(re.compile(r"at="))
-    assert asked(page)["section"] == "why"
-    assert (asked(page)["at"], asked(page)["to"]) == (node["name"], "all")
+    assert query_of(page)["section"] == "why"
+    assert (query_of(page)["at"], query_of(page)["to"]) == (node["name"], "all")
     # A table of the view before may still stand for a moment.
     expect(page.locator("[data-testid=stDataFrame]")).to_have_count(1)
     expect(page.locator("[data-testid=stDataFrame]")).to_be_visible()
@@ -94,7 +94,7 @@ def test_clicking_a_node_or_edge_opens_its_section(page: Page, pictures: Frame) 
     click(page, pictures, 1, place["x"], place["y"])
     page.wait_for_url(re.compile(r"to=\d"))
     expect(page.get_by_text("The message from")).to_have_count(2)
-    chosen = asked(page)
+    chosen = query_of(page)
     ends = pictures.evaluate(
         f"((at, to) => {{ const d = {DATA}; return [d.names.indexOf(at), d.indices.indexOf(Number(to))]; }})"
         f"('{chosen['at']}', '{chosen['to']}')"
@@ -163,5 +163,5 @@ def test_messages_from_other_windows_are_ignored(page: Page, pictures: Frame) ->
     pictures.evaluate("parent.postMessage({ kind: 'glt-picked', at: 'x', to: '<img src=x>' }, origin)")
     look_closely(pictures)
     page.wait_for_url(re.compile(r"at="))
-    assert asked(page)["at"] != "3"
+    assert query_of(page)["at"] != "3"
     expect(page.locator("[data-testid=stAlert]")).to_have_count(0)

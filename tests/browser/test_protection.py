@@ -144,8 +144,8 @@ def test_no_cross_origin_headers_are_sent(address: str) -> None:
     for path in ("/_stcore/health", "/_stcore/host-config", "/", "/_stcore/metrics", "/media/x"):
         allowed = request(address, path, Origin=FOREIGN).headers.get("access-control-allow-origin")
         assert allowed is None, path
-    told = request(address, "/_stcore/upload_file/a/b", "OPTIONS", Origin=FOREIGN).headers
-    assert "evil" not in told.get("access-control-allow-origin", "")
+    headers = request(address, "/_stcore/upload_file/a/b", "OPTIONS", Origin=FOREIGN).headers
+    assert "evil" not in headers.get("access-control-allow-origin", "")
 
 
 def test_no_control_endpoint_is_open(address: str) -> None:

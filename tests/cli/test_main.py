@@ -101,9 +101,9 @@ def test_bad_arguments_exit_with_2(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, sentence: str
 ) -> None:
     monkeypatch.setenv("GLT_STORE", str(tmp_path / "store"))
-    code, said = complaint(capsys, *arguments.split())
+    code, printed = complaint(capsys, *arguments.split())
     assert code == 2
-    assert sentence in said
+    assert sentence in printed
     assert not (tmp_path / "store").exists()
 
 
@@ -124,17 +124,17 @@ def test_missing_runs_and_files_exit_with_1(
     capsys: pytest.CaptureFixture[str], store: Store, arguments: str, sentence: str
 ) -> None:
     store.create(RunConfig())
-    code, said = complaint(capsys, *arguments.split())
+    code, printed = complaint(capsys, *arguments.split())
     assert code == 1
-    assert sentence in said
+    assert sentence in printed
 
 
 def test_a_store_that_cannot_be_written_exits_with_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    code, said = complaint(capsys, "run", "--store", str(tmp_path / "file" / "store"))
+    code, printed = complaint(capsys, "run", "--store", str(tmp_path / "file" / "store"))
     assert code == 1
-    assert "cannot be written" in said
-    assert "choose another store" in said
+    assert "cannot be written" in printed
+    assert "choose another store" in printed
 
 
 def test_unexpected_errors_are_one_line_with_traceback_on_request(
@@ -144,9 +144,9 @@ def test_unexpected_errors_are_one_line_with_traceback_on_request(
         raise RuntimeError("boom\nand more")
 
     monkeypatch.setattr(Store, "contents", explode)
-    code, said = complaint(capsys, "list", "--json")
+    code, printed = complaint(capsys, "list", "--json")
     assert code == 1
-    assert said.startswith("Unexpected RuntimeError (boom and more)")
+    assert printed.startswith("Unexpected RuntimeError (boom and more)")
     monkeypatch.setenv("GLT_DEBUG", "1")
     with pytest.raises(RuntimeError, match="boom"):
         main(["list", "--json"])
@@ -158,8 +158,8 @@ def test_a_missing_device_leaves_no_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    code, said = complaint(capsys, verb, "--device", "cuda", "--store", str(tmp_path / "store"))
-    assert (code, said) == (1, "There is no CUDA device here: start the run with --device cpu.\n")
+    code, printed = complaint(capsys, verb, "--device", "cuda", "--store", str(tmp_path / "store"))
+    assert (code, printed) == (1, "There is no CUDA device here: start the run with --device cpu.\n")
     assert not (tmp_path / "store").exists()
 
 
@@ -185,9 +185,9 @@ def test_unusable_devices_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, verb: str, listed: str, code: int, sentence: str
 ) -> None:
     store = tmp_path / "store"
-    found, said = complaint(capsys, *verb.split(), "--devices", listed, "--store", str(store))
+    found, printed = complaint(capsys, *verb.split(), "--devices", listed, "--store", str(store))
     assert found == code
-    assert sentence in said
+    assert sentence in printed
     assert not store.exists()
 
 
@@ -215,15 +215,15 @@ Capture = pytest.CaptureFixture[str]
 def help_of(verb: str, capsys: Capture) -> str:
     """The help of a verb, with its line breaks undone."""
     assert main([verb, "--help"]) == 0
-    said = capsys.readouterr()
-    assert said.err == ""
-    return " ".join(said.out.split())
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return " ".join(printed.out.split())
 
 
-def entry(told: str, option: str) -> str:
+def entry(printed: str, option: str) -> str:
     """What the help says of one option, up to the next one."""
-    found = re.search(rf" {re.escape(option)}[ ,].*?(?= --?[a-z]| Examples:)", told)
-    assert found is not None, told
+    found = re.search(rf" {re.escape(option)}[ ,].*?(?= --?[a-z]| Examples:)", printed)
+    assert found is not None, printed
     return found[0]
 
 
@@ -255,9 +255,9 @@ def entry(told: str, option: str) -> str:
     ],
 )
 def test_the_help_lists_the_choices(verb: str, options: dict[str, list[str]], capsys: Capture) -> None:
-    told = help_of(verb, capsys)
+    printed = help_of(verb, capsys)
     for option, names in options.items():
-        assert ", ".join(names) in entry(told, option)
+        assert ", ".join(names) in entry(printed, option)
 
 
 def test_the_help_lists_experiments_tables_and_defaults(capsys: Capture) -> None:
@@ -279,14 +279,14 @@ def test_a_verb_used_outside_the_group_keeps_both_help_options() -> None:
 @pytest.mark.parametrize("name", VERBS.verbs)
 def test_verb_help_has_description_and_examples(name: str, capsys: Capture) -> None:
     assert main([name, "-h"]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     verb = VERBS.verb(name)
     assert verb.help is not None
     summary = verb.help.splitlines()[0]
-    assert summary in " ".join(told.split())
+    assert summary in " ".join(printed.split())
     assert len(summary) < 66
     assert verb.examples
-    assert told.partition("Examples:\n")[2].split("\n  ")[0].startswith(f"  glt {name}")
+    assert printed.partition("Examples:\n")[2].split("\n  ")[0].startswith(f"  glt {name}")
     for param in verb.params:
         assert param.help, f"{name}: {param.name} has no help"
 
@@ -300,9 +300,9 @@ def test_help_examples_parse(name: str, example: str) -> None:
 
 def test_every_verb_is_listed_once_under_a_heading(capsys: Capture) -> None:
     assert main(["--help"]) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for heading, verbs in SECTIONS.items():
-        section = told.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        section = printed.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
         assert re.findall(r"^  ([a-z]+)  ", section, re.MULTILINE) == list(verbs)
 
 
@@ -515,9 +515,9 @@ def test_titles_beyond_ascii_are_kept_in_an_ascii_locale(titled: Path) -> None:
 
 def test_a_title_that_is_not_utf8_is_one_sentence(titled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["annotate", UGS, "--store", str(titled), "--title", "Gr\udcf6\udcdfe"]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert "is not valid UTF-8" in told
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "is not valid UTF-8" in printed
 
 
 def test_a_closed_pipe_ends_quietly() -> None:
@@ -574,9 +574,9 @@ def test_unwritable_output_is_one_sentence(
     else:
         place.symlink_to(place)
     assert write(place) == 1
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert f"{place} cannot be written" in told
-    assert "give another --out" in told
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert f"{place} cannot be written" in printed
+    assert "give another --out" in printed
     assert list(tmp_path.iterdir()) == [place]
     assert place.is_symlink() or not list(place.iterdir())

@@ -126,11 +126,11 @@ def test_a_failed_seed_names_its_log_and_can_be_retried(
     assert run.seed(3).is_complete()
 
 
-@pytest.mark.parametrize(("what", "told"), [("run", []), ("run", ["--json"]), ("seed", [])])
+@pytest.mark.parametrize(("what", "options"), [("run", []), ("run", ["--json"]), ("seed", [])])
 def test_a_folder_renamed_during_a_run_is_reported(
-    begin: Begin, store: Store, tmp_path: Path, what: str, told: list[str]
+    begin: Begin, store: Store, tmp_path: Path, what: str, options: list[str]
 ) -> None:
-    process = begin("run", *LONG, *told)
+    process = begin("run", *LONG, *options)
     wait_for_rounds(store, 1)
     run = the_run(store)
     folder = run.path if what == "run" else run.seed(0).path

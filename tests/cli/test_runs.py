@@ -68,8 +68,10 @@ def test_show_prints_method_notes(store: Store, capsys: pytest.CaptureFixture[st
     notes = {"solver_iterate": 2, "solver_edges_changed": 83, "solver_start_validation": 0.788}
     fill(run.seed(0), notes={**notes, "solver_validations": [0.78, 0.782]})
     assert main(["show", run.name]) == 0
-    told = "round 0: ADMM graph: 83 kept edges differ from the start (iterate 2 of 2; validation 78.2 %, start 78.8 %)"
-    assert told in capsys.readouterr().out.splitlines()
+    expected = (
+        "round 0: ADMM graph: 83 kept edges differ from the start (iterate 2 of 2; validation 78.2 %, start 78.8 %)"
+    )
+    assert expected in capsys.readouterr().out.splitlines()
     assert main(["show", run.name, "--json"]) == 0
     (seed,) = json.loads(capsys.readouterr().out)["seeds"]
     assert seed["rounds"][0]["notes"] == {**notes, "solver_validations": [0.78, 0.782]}
@@ -172,10 +174,10 @@ def test_show_gives_every_pruned_round_a_verdict(store: Store, capsys: pytest.Ca
     """Of the bundled Cora runs: rounds 1 to 4 of UGS are open over five seeds, and no test is made of one seed."""
     (run,) = [run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72"]
     assert main(["show", str(run.path), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    found = {verdict["round"]: verdict for verdict in told["verdicts"]}
+    expected = json.loads(capsys.readouterr().out)
+    found = {verdict["round"]: verdict for verdict in expected["verdicts"]}
     assert [number for number, verdict in found.items() if verdict["verdict"] == "open"] == [1, 2, 3, 4]
-    assert told["sparsest_ticket"] is None
+    assert expected["sparsest_ticket"] is None
     assert all(
         verdict["family"] == 20 and verdict["n"] == 5 and verdict["delta"] == 0.005 for verdict in found.values()
     )
@@ -235,14 +237,14 @@ def test_a_title_and_a_note_are_listed_and_shown(store: Store, fresh: Run, capsy
 def test_json_lists_every_run_and_its_annotation(store: Store, fresh: Run, capsys: pytest.CaptureFixture[str]) -> None:
     other = store.create(RunConfig(hidden=8, rounds=1))
     assert main(["annotate", fresh.name, "--hide", "--color", "sky", "--json"]) == 0
-    said = {"color": "sky", "hidden": True}
-    assert json.loads(capsys.readouterr().out) == {"run": fresh.name, "annotation": said}
+    expected = {"color": "sky", "hidden": True}
+    assert json.loads(capsys.readouterr().out) == {"run": fresh.name, "annotation": expected}
     assert main(["list", "--json"]) == 0
     entries = {entry["run"]: entry for entry in json.loads(capsys.readouterr().out)}
-    assert entries[fresh.name]["annotation"] == said
+    assert entries[fresh.name]["annotation"] == expected
     assert "annotation" not in entries[other.name]
     assert main(["show", fresh.name, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["annotation"] == said
+    assert json.loads(capsys.readouterr().out)["annotation"] == expected
 
 
 def test_a_hidden_run_is_counted_and_listed_on_request(

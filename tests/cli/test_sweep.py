@@ -85,8 +85,8 @@ def test_a_failed_point_fails_the_sweep(glt: Glt, store: Store, fake_engine: pyt
     fake_engine.setenv("FAKE_FAULT", "studio")
     failed = glt("sweep", "--grid", "hidden=16,17", "--set", "rounds=2", "retrain_epochs=3")
     assert failed.returncode == 1
-    said = failed.stderr.splitlines()
-    assert [line.split(":")[0] for line in said] == [f"Seed 0 of hidden = {hidden} failed" for hidden in (16, 17)]
+    done = failed.stderr.splitlines()
+    assert [line.split(":")[0] for line in done] == [f"Seed 0 of hidden = {hidden} failed" for hidden in (16, 17)]
     fake_engine.delenv("FAKE_FAULT")
     assert glt("sweep", "--grid", "hidden=16,17", "--set", "rounds=2", "retrain_epochs=3").returncode == 0
 
@@ -131,10 +131,10 @@ def test_reproduce_without_a_name_lists_experiments(glt: Glt, store: Store) -> N
 
 
 def test_a_dry_run_only_lists_missing_runs(glt: Glt, store: Store) -> None:
-    said = glt("reproduce", "teaser", "--no-examples", "--seeds", "0-1", "--dry-run")
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.splitlines()[0] == "The summary (Figure 1): cora gcn node"
-    assert "Missing: 3 runs, seeds 0, 1: about" in said.stdout
+    done = glt("reproduce", "teaser", "--no-examples", "--seeds", "0-1", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "The summary (Figure 1): cora gcn node"
+    assert "Missing: 3 runs, seeds 0, 1: about" in done.stdout
     assert not store.root.exists()
     document = json.loads(glt("reproduce", "teaser", "--no-examples", "--dry-run", "--json").stdout)
     assert [need["lacking"] for need in document["needs"]] == [[0, 1, 2]] * 3
@@ -142,9 +142,9 @@ def test_a_dry_run_only_lists_missing_runs(glt: Glt, store: Store) -> None:
 
 
 def test_examples_are_not_computed_again(glt: Glt, store: Store) -> None:
-    said = glt("reproduce", "subgraph-gallery", "--seeds", "0-2")
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.splitlines()[-1] == "Missing: nothing."
+    done = glt("reproduce", "subgraph-gallery", "--seeds", "0-2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "Missing: nothing."
     assert not store.root.exists()
 
 

@@ -57,10 +57,12 @@ def test_wrong_numbers_fail_the_import(run: Run, tmp_path: Path, capsys: pytest.
     assert f"test differs: 0.999 in the file, {ticket.about.record.test:g} found." in lines
     assert "best_epoch is impossible: 1e+06." in lines
     assert "The seed is -3; valid seeds are 0 to 999999999." in lines
-    (told,) = (line for line in lines if line.startswith("In the file, but not verifiable here: "))
-    assert told.startswith("In the file, but not verifiable here: test_last 0.776, seconds 2, search_seconds 4, seed, ")
-    assert told.endswith(".")
-    assert ", config.learning_rate, " in told
+    (printed,) = (line for line in lines if line.startswith("In the file, but not verifiable here: "))
+    assert printed.startswith(
+        "In the file, but not verifiable here: test_last 0.776, seconds 2, search_seconds 4, seed, "
+    )
+    assert printed.endswith(".")
+    assert ", config.learning_rate, " in printed
     assert lines[-2].startswith("Check failed: checksums fit,")
     assert main(["import", str(file), "--json"]) == 1
     document = json.loads(capsys.readouterr().out)

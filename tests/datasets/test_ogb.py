@@ -304,14 +304,14 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], list[str]]:
     """Answer every request with `content`; returns the list of addresses asked for."""
 
     def start(content: bytes) -> list[str]:
-        asked: list[str] = []
+        requests: list[str] = []
 
         def answer(url: str, timeout: float) -> Answer:
-            asked.append(url)
+            requests.append(url)
             return Answer(content)
 
         monkeypatch.setattr(urllib.request, "urlopen", answer)
-        return asked
+        return requests
 
     return start
 
@@ -339,21 +339,21 @@ def test_a_download_is_announced(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     content = packed(samples, name)
-    asked = serve(content)
+    requests = serve(content)
     graph = load(name)
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert f"Downloading {name} (" in told.err
-    assert f"kB) to {ogb_root / FOLDERS[name]}" in told.err
-    assert "free)." in told.err
-    assert f" of {file_size(len(content))}" in told.err
-    assert all(url.endswith(f"/{ARCHIVES[name]}.zip") for url in asked)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"Downloading {name} (" in printed.err
+    assert f"kB) to {ogb_root / FOLDERS[name]}" in printed.err
+    assert "free)." in printed.err
+    assert f" of {file_size(len(content))}" in printed.err
+    assert all(url.endswith(f"/{ARCHIVES[name]}.zip") for url in requests)
     assert files_under(ogb_root / FOLDERS[name]) == files_under(samples / FOLDERS[name])
     assert {path.name for path in ogb_root.iterdir()} == {FOLDERS[name]}
     assert graph.num_nodes == int(lines_of(samples / FOLDERS[name] / "raw/num-node-list.csv.gz")[0])
-    asked.clear()
+    requests.clear()
     load(name)
-    assert not asked
+    assert not requests
 
 
 @pytest.mark.parametrize(

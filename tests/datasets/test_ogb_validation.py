@@ -96,14 +96,14 @@ BAD_TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "file", "row", "text", "told"), BAD_TABLES)
+@pytest.mark.parametrize(("name", "file", "row", "text", "expected"), BAD_TABLES)
 def test_bad_tables_are_named_with_the_error(
-    copied: Copy, name: str, file: str, row: int, text: str | None, told: str
+    copied: Copy, name: str, file: str, row: int, text: str | None, expected: str
 ) -> None:
     folder = copied(name)
     changed(folder / f"{file}.csv.gz", row, text)
     message = refusal(name)
-    assert told in message
+    assert expected in message
     assert message.startswith(str(folder))
     if "num-" not in file:
         assert message.startswith(str(folder / f"{file}.csv.gz"))
@@ -208,12 +208,12 @@ BAD_PARTS = {
 
 @pytest.mark.parametrize("case", BAD_PARTS)
 def test_a_bad_link_split_file_is_named(copied: Copy, case: str) -> None:
-    content, told = BAD_PARTS[case]
+    content, expected = BAD_PARTS[case]
     path = copied("ogbl-collab") / "split/time/valid.pt"
     path.write_bytes(numbers(content))
     message = refusal("ogbl-collab")
     assert message.startswith(str(path))
-    assert told in message
+    assert expected in message
 
 
 def test_held_out_links_may_repeat_training_links(copied: Copy) -> None:

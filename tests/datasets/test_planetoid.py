@@ -36,9 +36,9 @@ def test_graphs_equal_pyg_planetoid(test_data: Path, name: str) -> None:
     """Same bits in the same order, from which a run computes the same bits."""
     bundled = load_graph(name)
     original = read_planetoid(test_data / "planetoid", FOLDERS[name], name, bundled.class_names)
-    for ours, theirs in zip(bundled._parts(), original._parts(), strict=True):
-        assert ours.dtype == theirs.dtype
-        assert ours.tobytes() == theirs.tobytes()
+    for found, expected in zip(bundled._parts(), original._parts(), strict=True):
+        assert found.dtype == expected.dtype
+        assert found.tobytes() == expected.tobytes()
     assert bundled.content_hash == original.content_hash
     if name != "cora":  # Its table lists other rows.
         assert replace(bundled.provenance, source="") == replace(original.provenance, source="")
@@ -248,9 +248,9 @@ def test_tampered_files_are_refused_before_opening(raw: Path, tmp_path: Path) ->
 
 def test_a_missing_file_names_its_source(raw: Path, tmp_path: Path) -> None:
     (raw / "ind.citeseer.tx").unlink()
-    told = refusal(tmp_path)
-    assert f"{raw / 'ind.citeseer.tx'} is missing: download the raw files of Citeseer from https://" in told
-    assert str(raw) in told
+    printed = refusal(tmp_path)
+    assert f"{raw / 'ind.citeseer.tx'} is missing: download the raw files of Citeseer from https://" in printed
+    assert str(raw) in printed
 
 
 def test_papers_outside_the_test_index_have_no_class_and_nothing_is_written(raw: Path, tmp_path: Path) -> None:

@@ -238,11 +238,11 @@ def test_a_worker_checks_its_device(store: Store, config: RunConfig, available: 
     available(100)
     with pytest.raises(JobError, match="but only 105 MB are available"):
         check_worker(config, "cpu")
-    asked: list[int] = []
-    monkeypatch.setattr(memory, "free_on_cuda", lambda index: asked.append(index) or 10 * MB)
+    calls: list[int] = []
+    monkeypatch.setattr(memory, "free_on_cuda", lambda index: calls.append(index) or 10 * MB)
     with pytest.raises(JobError, match=r"of memory on cuda:1, but only 10.5 MB are available"):
         check_worker(config, "cuda:1")
-    assert asked == [1]
+    assert calls == [1]
     check_memory(store, [config], [0], "cuda")
 
 

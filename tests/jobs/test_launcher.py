@@ -247,14 +247,14 @@ def test_a_start_waits_for_a_worker_that_is_ending(
     store: Store, drawn: Run, draw_seed: Draw, monkeypatch: Patch, finished: bool
 ) -> None:
     seed_run, looks = drawn.seed(0), iter(range(100))
-    theirs = take_lock(seed_run.lock_path)
+    other = take_lock(seed_run.lock_path)
 
     def sleep(_: float) -> None:
         """Give the lock back at the third look."""
         if next(looks) == 2:
             if finished:
                 last_round(seed_run, draw_seed)
-            os.close(theirs)
+            os.close(other)
 
     monkeypatch.setattr(launcher.time, "sleep", sleep)
     if finished:
@@ -268,13 +268,13 @@ def test_a_start_waits_for_a_worker_that_is_ending(
 @pytest.mark.usefixtures("no_worker")
 def test_a_lock_holder_without_a_worker_is_named(store: Store, drawn: Run, monkeypatch: Patch) -> None:
     monkeypatch.setattr(launcher, "PATIENCE", 0.0)
-    theirs = take_lock(drawn.seed(0).lock_path)
+    other = take_lock(drawn.seed(0).lock_path)
     sentence = f"seed-0 is in use by process {os.getpid()} on"
     with pytest.raises(StoreError, match=sentence):
         start(store, drawn.config, [0])
     with pytest.raises(StoreError, match=sentence):
         begin(store, drawn, [0], leave_busy=True)
-    os.close(theirs)
+    os.close(other)
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -294,12 +294,12 @@ def test_seeds_are_locked_in_order(store: Store, config: RunConfig, monkeypatch:
 def test_workers_of_other_launchers_are_not_stopped(
     store: Store, long_config: RunConfig, fake_engine: Patch, wait: Wait
 ) -> None:
-    ours = start(store, long_config, [0])
-    stop(ours.run)
-    theirs = start(store, long_config, [0])
-    stop_workers(ours.workers)
-    wait(ours.run, "running")
-    assert ours.run.seed(0).status().pid == theirs.workers[0].status.pid
+    first = start(store, long_config, [0])
+    stop(first.run)
+    other = start(store, long_config, [0])
+    stop_workers(first.workers)
+    wait(first.run, "running")
+    assert first.run.seed(0).status().pid == other.workers[0].status.pid
 
 
 def test_a_status_of_another_worker_is_not_overwritten(store: Store, drawn: Run) -> None:

@@ -32,15 +32,15 @@ def never() -> bool:
 
 def test_the_queue_is_first_come_first_served_and_slots_are_exclusive(tmp_path: Path) -> None:
     (first, lock), (second, _) = join_line(tmp_path, 1.0), join_line(tmp_path, 2.0)
-    asked = iter([False, False, True])
-    assert wait_for_slot(tmp_path, second, 5, lambda: next(asked)) is None
+    answers = iter([False, False, True])
+    assert wait_for_slot(tmp_path, second, 5, lambda: next(answers)) is None
     third = join_line(tmp_path, 3.0)[0]
     os.close(lock)
     slot = wait_for_slot(tmp_path, third, 1, never)
     assert slot is not None
     assert not first.exists()
-    asked = iter([False, False, True])
-    assert wait_for_slot(tmp_path, join_line(tmp_path, 4.0)[0], 1, lambda: next(asked)) is None
+    answers = iter([False, False, True])
+    assert wait_for_slot(tmp_path, join_line(tmp_path, 4.0)[0], 1, lambda: next(answers)) is None
     os.close(slot)
     assert wait_for_slot(tmp_path, join_line(tmp_path, 5.0)[0], 1, never) is not None
     assert not list(tmp_path.glob("*.ticket"))

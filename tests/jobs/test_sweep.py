@@ -127,7 +127,7 @@ def test_stopping_a_sweep_leaves_other_workers_running(
 
 def test_a_sweep_starts_all_workers_or_none(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
     first, second = configs(rounds=400)
-    theirs, spawn = start(store, first, [1]).run, launcher.spawn
+    other_run, spawn = start(store, first, [1]).run, launcher.spawn
 
     def only_three(at: Store, seed_run: SeedFolder, *how: Any) -> Status:
         if seed_run.config == second and seed_run.seed == 2:
@@ -137,17 +137,17 @@ def test_a_sweep_starts_all_workers_or_none(store: Store, slow_engine: Patch, mo
     monkeypatch.setattr(launcher, "spawn", only_three)
     with pytest.raises(JobError, match="No worker could be started"):
         start_all(store, [first, second], [0, 1, 2])
-    assert [theirs.seed(seed).status().state for seed in (0, 2)] == ["stopped", "stopped"]
-    assert theirs.seed(1).status().state in ACTIVE
+    assert [other_run.seed(seed).status().state for seed in (0, 2)] == ["stopped", "stopped"]
+    assert other_run.seed(1).status().state in ACTIVE
     assert [store.create(second).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
 
 
 def test_concurrent_starts_of_one_sweep(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
     first, second = configs(rounds=400)
-    take, theirs = launcher.take_lock, store.create(second)
+    take, other_run = launcher.take_lock, store.create(second)
 
     def late(path: Path, **more: Any) -> int:
-        if path == theirs.seed(0).lock_path and not theirs.seed(0).is_at_work():
+        if path == other_run.seed(0).lock_path and not other_run.seed(0).is_at_work():
             monkeypatch.setattr(launcher, "take_lock", take)
             start(store, second, [0])
         return take(path, **more)
@@ -157,4 +157,4 @@ def test_concurrent_starts_of_one_sweep(store: Store, slow_engine: Patch, monkey
     assert [(each.seeds, each.elsewhere) for each in started] == [((0,), ()), ((), (0,))]
     stop_workers(workers_of(started))
     assert started[0].run.seed(0).status().state == "stopped"
-    assert theirs.seed(0).status().state in ACTIVE
+    assert other_run.seed(0).status().state in ACTIVE

@@ -104,9 +104,9 @@ def test_a_worker_whose_folder_moves_while_it_waits_ends(
     monkeypatch.setattr(worker, "wait_for_slot", renamed)
     monkeypatch.setattr(worker.signal, "signal", lambda *_: None)
     assert main([str(tmp_path), run.name, "0"]) == worker.FAILED
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert "moved or deleted while it was being computed" in told
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "moved or deleted while it was being computed" in printed
 
 
 # environment.json: written once; a resume adds other versions and refuses other data.

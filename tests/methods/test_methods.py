@@ -174,8 +174,8 @@ def test_admm_notes_as_sentences() -> None:
     method = ADMM()
     notes = {"solver_iterate": 0, "solver_edges_changed": 0, "solver_start_validation": 0.776}
     notes["solver_validations"] = [0.776, 0.774]
-    told = "ADMM graph: the projection of the start (none of 2 iterates better; validation 77.6 %, start 77.6 %)"
-    assert method.note_words(notes) == told
+    expected = "ADMM graph: the projection of the start (none of 2 iterates better; validation 77.6 %, start 77.6 %)"
+    assert method.note_words(notes) == expected
     assert method.note_words({}) == method.note_words({"solver_iterate": "x"}) == ""
 
 
@@ -308,10 +308,10 @@ def test_random_tickets_use_the_masks_of_the_same_seed_and_round(store: Store, s
     run = computed(store, again(source))
     for seed in (0, 1):
         for number in range(3):
-            ours, theirs = run.seed(seed).masks(number), source.seed(seed).masks(number)
-            assert np.array_equal(ours.edges.keep, theirs.edges.keep)
-            for name, keep in theirs.weights.keep.items():
-                assert np.array_equal(ours.weights.keep[name], keep)
+            found, expected = run.seed(seed).masks(number), source.seed(seed).masks(number)
+            assert np.array_equal(found.edges.keep, expected.edges.keep)
+            for name, keep in expected.weights.keep.items():
+                assert np.array_equal(found.weights.keep[name], keep)
 
 
 def test_random_tickets_draws_are_distinct_and_reproducible(store: Store, source: Run) -> None:

@@ -163,17 +163,17 @@ def test_a_missing_method_is_stated() -> None:
 
 
 def test_dependencies_start_first(store: Store, draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[Store, list[RunConfig], tuple[int, ...]]] = []
-    monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: asked.append(given) or [])
+    started: list[tuple[Store, list[RunConfig], tuple[int, ...]]] = []
+    monkeypatch.setattr("glt.reproduction.plan.start_all", lambda *given, **_: started.append(given) or [])
     draw(3)
     start(make_plan(ONE, CORA, [0, 1], store.runs()), store)
     start(make_plan(EXPERIMENTS.get("random-tickets"), CORA, [0], []), store)
-    assert [[config.method for config in configs] for _, configs, _ in asked] == [
+    assert [[config.method for config in configs] for _, configs, _ in started] == [
         ["ugs"],
         ["ugs", "random"],
         ["reinit"] * 3,
     ]
-    assert (asked[0][0], [seeds for _, _, seeds in asked]) == (store, [(0, 1), (0,), (0,)])
+    assert (started[0][0], [seeds for _, _, seeds in started]) == (store, [(0, 1), (0,), (0,)])
 
 
 def test_the_command_equals_the_button() -> None:

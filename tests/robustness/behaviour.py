@@ -203,10 +203,10 @@ def run_batch(folder: Path) -> int:
             continue
         code, out, err = called(case, folder)
         files = {name: described(Path(name)) for name in case.files}
-        said = lines_of(err)
+        messages = lines_of(err)
         # Runs that are computed at the same time end in any order.
-        said = sorted(said) if case.section == "results" else said
-        kept = {"section": case.section, "code": code, "stderr": said, "files": files}
+        messages = sorted(messages) if case.section == "results" else messages
+        kept = {"section": case.section, "code": code, "stderr": messages, "files": files}
         write_json(folder / "output" / f"{case.name}.json", masked(kept | standard_output(out, case), folder))
     return 0
 
@@ -346,8 +346,8 @@ def members(content: bytes) -> dict[str, Any]:
 
 def pdf_text(content: bytes) -> dict[str, Any]:
     """Return the lines of a PDF's text and its number of pages."""
-    told = subprocess.run(["pdftotext", "-layout", "-", "-"], input=content, capture_output=True, check=True).stdout
-    return {"text": [" ".join(line.split()) for line in lines_of(told) if line.strip()], "picture": hashed(content)}
+    lines = subprocess.run(["pdftotext", "-layout", "-", "-"], input=content, capture_output=True, check=True).stdout
+    return {"text": [" ".join(line.split()) for line in lines_of(lines) if line.strip()], "picture": hashed(content)}
 
 
 def svg_text(content: bytes) -> dict[str, Any]:
@@ -550,13 +550,13 @@ def table_of(table: Any) -> Any:
 
 def words_of(app: Any) -> list[str]:
     """Return the texts of a page, and the label and choices of every control."""
-    told = []
+    lines = []
     for element in app.main:
         label, choices = getattr(element, "label", ""), getattr(element, "options", "")
         value = element.value if element.type in TEXTS else ""
         if element.type not in ("main", "flex_container", "column"):
-            told.append(" | ".join(str(each) for each in (element.type, label, choices, value) if each))
-    return told
+            lines.append(" | ".join(str(each) for each in (element.type, label, choices, value) if each))
+    return lines
 
 
 if __name__ == "__main__":

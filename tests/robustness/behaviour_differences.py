@@ -31,10 +31,10 @@ def compare_records(one: Path, other: Path, *, words: bool, pictures: bool, shar
     """Print every difference of two recorded folders; return 1 if there is one that counts, otherwise 0."""
     found: dict[str, list[str]] = {name: [] for name in SECTIONS}
     for name, left, right in pairs(one / "results", other / "results", shared):
-        found["results"] += told(name, differences(left, right))
+        found["results"] += prefixed_lines(name, differences(left, right))
     for name, left, right in pairs(one / "output", other / "output", shared):
         for section, lines in output_differences(left, right, pictures).items():
-            found[section] += told(name, lines)
+            found[section] += prefixed_lines(name, lines)
     for section, lines in found.items():
         print(f"{section}: {len(lines) or 'no'} difference{'' if len(lines) == 1 else 's'}")
         for line in lines:
@@ -55,7 +55,7 @@ def pairs(one: Path, other: Path, shared: bool) -> Iterator[tuple[str, Any, Any]
         )
 
 
-def told(name: str, found: Iterable[Difference]) -> list[str]:
+def prefixed_lines(name: str, found: Iterable[Difference]) -> list[str]:
     """Return a line for every change of one file; a change that is the same at several places is told once."""
     places: dict[tuple[str, str], list[str]] = {}
     for path, change, _ in found:

@@ -56,13 +56,13 @@ def stable(value: Any) -> Any:
 def stable_files(run: dict[str, Any]) -> dict[str, str]:
     """Return hashes of a run's config, records, theta_0 and masks."""
     found = {"config.json": hashed(run["config.json"])}
-    for name, said in run.items():
+    for name, result in run.items():
         if name.endswith("rounds.jsonl"):
-            found[name] = hashed(stable(said))
+            found[name] = hashed(stable(result))
         elif name.endswith("init.safetensors"):
-            found[name] = hashed(said)
+            found[name] = hashed(result)
         elif "/round-" in name:
-            found[name] = hashed({key: each for key, each in said.items() if key != "metadata" and each[0] in EXACT})
+            found[name] = hashed({key: each for key, each in result.items() if key != "metadata" and each[0] in EXACT})
     return found
 
 
@@ -72,9 +72,13 @@ def summary(folder: Path) -> dict[str, Any]:
     output = {path.stem: json.loads(path.read_text()) for path in sorted((folder / "output").iterdir())}
     return {
         "runs": {name: stable_files(run) for name, run in runs.items()},
-        "codes": {name: said["code"] for name, said in output.items()},
-        "documents": {name: hashed(stable(said["document"])) for name, said in output.items() if "document" in said},
-        "files": {name: hashed(stable(content)) for said in output.values() for name, content in said["files"].items()},
+        "codes": {name: result["code"] for name, result in output.items()},
+        "documents": {
+            name: hashed(stable(result["document"])) for name, result in output.items() if "document" in result
+        },
+        "files": {
+            name: hashed(stable(content)) for result in output.values() for name, content in result["files"].items()
+        },
     }
 
 
@@ -110,7 +114,7 @@ def test_differences_are_reported_by_section(
     changed = min(other.glob(path))
     assert old in changed.read_text()
     changed.write_text(changed.read_text().replace(old, new))
-    told = called("compare", record, other)
-    assert told.returncode == code
-    assert [line.split(":")[0] for line in told.stdout.splitlines() if re.match(r"\w+: \d", line)] == [section]
+    printed = called("compare", record, other)
+    assert printed.returncode == code
+    assert [line.split(":")[0] for line in printed.stdout.splitlines() if re.match(r"\w+: \d", line)] == [section]
     assert called("compare", record, other, "--words").returncode == 1

@@ -215,11 +215,11 @@ def test_masked_edges_get_zero_attention(attended: Structure) -> None:
 
 def test_softmax_without_factors_equals_row_softmax(attended: Structure) -> None:
     logits = doubles(6, 2)
-    ours = edge_softmax(attended, logits, None)
+    found = edge_softmax(attended, logits, None)
     for head in range(2):
         full = head_matrix(logits[:, head]).masked_fill(head_matrix(torch.ones(6)) == 0, -torch.inf)
-        torch.testing.assert_close(head_matrix(ours[:, head]), full.softmax(dim=1))
-    torch.testing.assert_close(edge_softmax(attended, logits, torch.ones(6, dtype=torch.float64)), ours)
+        torch.testing.assert_close(head_matrix(found[:, head]), full.softmax(dim=1))
+    torch.testing.assert_close(edge_softmax(attended, logits, torch.ones(6, dtype=torch.float64)), found)
 
 
 def test_softmax_factors_weigh_the_exponentials(attended: Structure) -> None:
@@ -316,10 +316,10 @@ def test_softmax_aggregation_survives_underflow(structure: Structure) -> None:
     result.sum().backward()
     exact = [each.detach().double().requires_grad_() for each in (values, rows, slope)]
     dense(*exact).sum().backward()
-    for mine, other in zip((values, rows, slope), exact, strict=True):
-        assert mine.grad is not None
+    for single, other in zip((values, rows, slope), exact, strict=True):
+        assert single.grad is not None
         assert other.grad is not None
-        torch.testing.assert_close(mine.grad, other.grad.float(), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(single.grad, other.grad.float(), rtol=1e-4, atol=1e-5)
 
 
 def test_softmax_aggregation_ignores_values_of_zero_or_less(structure: Structure) -> None:
@@ -455,10 +455,10 @@ def layer() -> tuple[Tensor, Tensor]:
 def test_hidden_layer_equals_relu_dropout_and_product(layer: tuple[Tensor, Tensor], rate: float) -> None:
     hidden, weight = layer
     plain = bits(rate)(hidden.relu()) @ weight
-    ours = hidden_linear(hidden * 1, weight, bits(rate))
-    torch.testing.assert_close(ours, plain)
+    result = hidden_linear(hidden * 1, weight, bits(rate))
+    torch.testing.assert_close(result, plain)
     upstream = torch.randn_like(plain)
-    found, expected = (torch.autograd.grad(output, layer, upstream) for output in (ours, plain))
+    found, expected = (torch.autograd.grad(output, layer, upstream) for output in (result, plain))
     torch.testing.assert_close(found, expected)
 
 

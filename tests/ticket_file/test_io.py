@@ -157,15 +157,15 @@ def test_rounds_without_a_ticket_are_refused(draw: Callable[..., SeedRun]) -> No
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_flipped_byte_is_detected_in_every_packing(path: Path, packing: int) -> None:
-    whole, told = zip_bytes(unzipped(path), packing), []
+    whole, printed = zip_bytes(unzipped(path), packing), []
     for place in range(100, len(whole), len(whole) // 40):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
         try:
             read_ticket(path)
         except DataError as error:
-            told.append(str(error))
+            printed.append(str(error))
     # A byte of the README, or of a date, says nothing of the ticket.
-    assert sum("is damaged" in each or "uses a compression" in each for each in told) > 20
+    assert sum("is damaged" in each or "uses a compression" in each for each in printed) > 20
 
 
 JUNK = {"__MACOSX/{0}/._ticket.json": b"\0\5\x16\7", "__MACOSX/{0}/ticket.json": b"", "{0}/.DS_Store": b"\0\0\0\1Bud1"}
@@ -202,9 +202,9 @@ def test_archives_without_exactly_one_ticket_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], names: list[str], sentence: str
 ) -> None:
     assert main(["import", str(zipped(tmp_path / "x.zip", dict.fromkeys(names, b"{}")))]) == 1
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert sentence in told
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert sentence in printed
 
 
 def test_size_limits_apply_inside_a_folder(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,10 +264,10 @@ def test_a_wrong_tensor_type_is_one_sentence(
     path: Path, capsys: pytest.CaptureFixture[str], kind: torch.dtype, names: tuple[str, ...], sentence: str
 ) -> None:
     assert main(["import", str(in_type(path, kind, names))]) == 1
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert sentence in told.err
-    assert "export the ticket again" in told.err
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert sentence in printed.err
+    assert "export the ticket again" in printed.err
 
 
 @pytest.mark.parametrize(("value", "sentence"), [(1e300, "beyond single precision"), (np.nan, "not numbers")])
@@ -277,9 +277,9 @@ def test_weights_beyond_single_precision_fail(
     values = read_ticket(path).weights["layers.1.weight"].astype(np.float64)
     values[np.nonzero(values)[0][0], np.nonzero(values)[1][0]] = value
     assert main(["import", str(changed(path, **{"weight.layers.1.weight": values}))]) == 1
-    told = capsys.readouterr()
-    assert sentence in told.out + told.err
-    assert "Unexpected" not in told.err
+    printed = capsys.readouterr()
+    assert sentence in printed.out + printed.err
+    assert "Unexpected" not in printed.err
 
 
 # Loaders of docs/ticket-file.md and of the README in a file.
@@ -388,15 +388,15 @@ def run_readme(ticket: Ticket, folder: Path, packing: str = "as written") -> str
 def test_the_program_in_the_readme_runs_without_glt(
     draw: Callable[..., SeedRun], tmp_path: Path, settings: dict[str, object]
 ) -> None:
-    told = run_readme(make_ticket(draw(**settings), 1), tmp_path)
-    assert "the outputs are those of the file: [2708, " in told
-    assert ("test accuracy: " in told) == (settings.get("task") != "link")
+    printed = run_readme(make_ticket(draw(**settings), 1), tmp_path)
+    assert "the outputs are those of the file: [2708, " in printed
+    assert ("test accuracy: " in printed) == (settings.get("task") != "link")
 
 
 @pytest.mark.parametrize("packing", ["unpacked", "packed again"])
 def test_the_readme_program_reproduces_the_score(ticket: Ticket, tmp_path: Path, packing: str) -> None:
-    told = run_readme(ticket, tmp_path, packing)
-    assert float(told.split("test accuracy: ")[1]) == pytest.approx(ticket.about.record.test, abs=1e-9)
+    printed = run_readme(ticket, tmp_path, packing)
+    assert float(printed.split("test accuracy: ")[1]) == pytest.approx(ticket.about.record.test, abs=1e-9)
 
 
 def test_the_readme_program_stops_on_changed_outputs(ticket: Ticket, tmp_path: Path) -> None:
@@ -474,9 +474,9 @@ def test_every_command_of_the_document_runs(
         words = shlex.split(command.replace("RUN", str(run)).replace("--round K", "--round 1"))
         # The masks of this run are drawn: its record states scores that its check does not find.
         assert main(words) == (1 if words[0] == "import" else 0)
-        told = capsys.readouterr()
-        assert told.err == ""
-        assert "Wrote" in told.out or "checksums fit" in told.out
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        assert "Wrote" in printed.out or "checksums fit" in printed.out
 
 
 NAMES = ("a<b", "c&d", 'e"f', "g\x01h", "i,j", "=k")

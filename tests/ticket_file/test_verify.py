@@ -132,7 +132,7 @@ CONTRADICTIONS: list[tuple[Callable[[Arrays], None], str]] = [
 def test_a_contradiction_fails(path: Path, change: Callable[[Arrays], None], sentence: str) -> None:
     report = checked(changed(path, change))
     assert not report.passed
-    assert any(told.startswith(sentence) for told in report.contradictions)
+    assert any(listed.startswith(sentence) for listed in report.contradictions)
 
 
 def test_an_unknown_method_cannot_be_verified(path: Path) -> None:
@@ -150,32 +150,32 @@ def test_the_graph_of_a_link_ticket_is_the_training_graph(draw: Callable[..., Se
 
 def test_everything_unchecked_is_listed(ticket: Ticket, path: Path) -> None:
     """Whatever else is stated is told too: nothing is left out because a list does not know it."""
-    told = unchecked(ticket.about)
+    listed = unchecked(ticket.about)
     assert {"seed", "config.dropout", "config.epochs", "config.method", "data.source", "written_by.glt-studio"} < {
-        *told
+        *listed
     }
-    assert not {"config.hidden", "config.p_graph", "class_names", "node_ids", "data.hash", "data.raw_rows"} & {*told}
+    assert not {"config.hidden", "config.p_graph", "class_names", "node_ids", "data.hash", "data.raw_rows"} & {*listed}
 
     def change(document: Arrays) -> None:
         document["environment"] = {"versions": {"torch": "9"}, "anything\n": 1, "data_hash": document["data"]["hash"]}
 
-    said = checked(changed(path, change)).unchecked
-    assert {*said} - {*told} == {"environment.versions", "environment.anything", "environment.data_hash"}
+    found = checked(changed(path, change)).unchecked
+    assert {*found} - {*listed} == {"environment.versions", "environment.anything", "environment.data_hash"}
 
 
 def test_names_are_unchecked_without_the_data_set(ticket: Ticket) -> None:
     data = ticket.about.data.model_copy(update={"hash": "0" * 64, "name": "their-own"})
-    told = {*unchecked(ticket.about.model_copy(update={"data": data}))}
-    assert {"class_names", "node_ids", "data.name", "data.raw_rows"} < told
+    listed = {*unchecked(ticket.about.model_copy(update={"data": data}))}
+    assert {"class_names", "node_ids", "data.name", "data.raw_rows"} < listed
 
 
 def test_symmetric_removal_is_no_contradiction(ticket: Ticket) -> None:
     """Of 5,278 edges floor(0.4 * 5,278) = 2,111 go, of 10,556 entries 4,222 and not an odd number such as 4,223."""
     listed = ticket.graph.num_edges
-    for gone, told in ((2111, 0), (2112, 1)):
+    for gone, expected in ((2111, 0), (2112, 1)):
         keep = np.tile(np.arange(listed) >= gone, 2)
         masks = Masks(EdgeMask("directed", keep), ticket.masks.weights)
-        assert len(contradictions(replace(ticket, masks=masks))) == told
+        assert len(contradictions(replace(ticket, masks=masks))) == expected
 
 
 # OGB data sets.
@@ -238,7 +238,7 @@ def test_the_documented_loader_gives_the_same_outputs(of: Callable[[str], Ticket
 
 
 @pytest.mark.parametrize(
-    ("name", "tensor", "values", "told"),
+    ("name", "tensor", "values", "listed"),
     [
         ("proteins", "features.dense", np.zeros((149, 16), np.float32), r"features\.dense has shape \[149, 16\]"),
         ("proteins", "targets", np.full((150, 112), 2, np.uint8), "rows of 0 and 1"),
@@ -249,9 +249,9 @@ def test_the_documented_loader_gives_the_same_outputs(of: Callable[[str], Ticket
     ],
 )
 def test_tensors_of_wrong_shape_are_refused(
-    of: Callable[[str], Ticket], tmp_path: Path, name: str, tensor: str, values: np.ndarray, told: str
+    of: Callable[[str], Ticket], tmp_path: Path, name: str, tensor: str, values: np.ndarray, listed: str
 ) -> None:
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError, match=listed):
         read_ticket(changed(written(of(name), tmp_path), **{tensor: values}))
 
 

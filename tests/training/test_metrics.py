@@ -82,9 +82,9 @@ def printed(code: str, path: str = "") -> list[str]:
     """Run code in a process of its own and return the words it prints."""
     folders = os.pathsep.join([path, str(Path(__file__).parents[2])])
     environment = {**os.environ, "PYTHONPATH": folders}
-    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert not told.returncode, told.stderr
-    return told.stdout.split()
+    message = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert not message.returncode, message.stderr
+    return message.stdout.split()
 
 
 def test_evaluators_make_no_request_and_import_no_graph_library(tmp_path: Path) -> None:

@@ -47,12 +47,12 @@ def test_evaluator_accuracy_equals_own_accuracy(small_graph: Graph) -> None:
     labels = generator.integers(0, 3, 300)
     graph = replace(small_graph, features=features, labels=labels, split=Split(*np.split(nodes, [90, 180])))
     output = torch.from_numpy(generator.normal(size=(300, 3)))
-    ours, theirs = (
+    found, expected = (
         NODE.bind(graph, RunConfig(dataset=name), "cpu").scores(output, {}) for name in ("cora", "ogbn-arxiv")
     )
-    assert ours == theirs
+    assert found == expected
     right = output.numpy().argmax(axis=1) == labels
-    assert ours == Scores(right[graph.split.val].mean(), right[graph.split.test].mean())
+    assert found == Scores(right[graph.split.val].mean(), right[graph.split.test].mean())
 
 
 def test_binary_tasks_are_trained_by_cross_entropy_on_training_nodes_alone(graph: Graph) -> None:

@@ -45,9 +45,9 @@ def test_pgf_is_not_offered_without_tex(
     assert formats_here() == FORMATS
     out = tmp_path / "f.pgf"
     assert main(["figure", "accuracy", str(runs_for("accuracy")[0].path), "--out", str(out)]) == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "none of pdflatex, lualatex, xelatex is on the path" in said
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "none of pdflatex, lualatex, xelatex is on the path" in printed
     assert not out.exists()
 
 

@@ -229,10 +229,10 @@ def line(name: str | None, x: list[float], y: list[float], **looks: object) -> g
 def test_descriptions_state_ends_and_extremes_of_series() -> None:
     figure = go.Figure([line("UGS", [0, 5, 9], [81.9, 83.25, 70.5]), line("Random", [0, 5], [81.9, 26.5])])
     figure.update_layout(xaxis_title_text="Graph sparsity (%)", yaxis_title_text="Test accuracy (%)")
-    told = sentence(figure, "Scores")
-    assert told.startswith("Scores. Values are Test accuracy (%), at Graph sparsity (%). UGS: 3 values, ")
-    assert "from 81.9 at 0 to 70.5 at 9, lowest 70.5 at 9, highest 83.25 at 5." in told
-    assert "Random: 2 values, from 81.9 at 0 to 26.5 at 5" in told
+    printed = sentence(figure, "Scores")
+    assert printed.startswith("Scores. Values are Test accuracy (%), at Graph sparsity (%). UGS: 3 values, ")
+    assert "from 81.9 at 0 to 70.5 at 9, lowest 70.5 at 9, highest 83.25 at 5." in printed
+    assert "Random: 2 values, from 81.9 at 0 to 26.5 at 5" in printed
     assert table(figure).to_dict("list") == {
         "Series": ["UGS"] * 3 + ["Random"] * 2,
         "Graph sparsity (%)": ["0", "5", "9", "0", "5"],

@@ -43,9 +43,9 @@ def rounds(make_scored: Callable[..., Run]) -> pd.DataFrame:
 
 
 def on_screen(rounds: pd.DataFrame, **choices: object) -> go.Figure:
-    asked = {name: choices[name] for name in ("x", "score", "macs") if name in choices}
+    table_options = {name: choices[name] for name in ("x", "score", "macs") if name in choices}
     dark = bool(choices.pop("dark", False))
-    return screen.draw(accuracy_curves(curve_table(rounds, **asked), rounds, **choices), dark)
+    return screen.draw(accuracy_curves(curve_table(rounds, **table_options), rounds, **choices), dark)
 
 
 def points(figure: go.Figure) -> list[go.Scatter]:

@@ -103,10 +103,10 @@ def test_estimates_equal_networkx_with_equal_sources(
 ) -> None:
     monkeypatch.setattr(centrality, "_sources", lambda nodes, sample: np.array(sources))
     found = betweenness(measured(graph), sample=len(sources))
-    theirs = nx.betweenness_centrality(graph, k=len(sources), seed=drawing(sources))
-    assert found.nodes == pytest.approx([value for _, value in sorted(theirs.items())], nan_ok=True)
-    theirs = nx.edge_betweenness_centrality(graph, k=len(sources), seed=drawing(sources))
-    edges = {tuple(sorted(edge)): value for edge, value in theirs.items()}
+    expected = nx.betweenness_centrality(graph, k=len(sources), seed=drawing(sources))
+    assert found.nodes == pytest.approx([value for _, value in sorted(expected.items())], nan_ok=True)
+    expected = nx.edge_betweenness_centrality(graph, k=len(sources), seed=drawing(sources))
+    edges = {tuple(sorted(edge)): value for edge, value in expected.items()}
     assert found.edges == pytest.approx([value for _, value in sorted(edges.items())])
 
 
@@ -239,9 +239,11 @@ def test_betweenness_prints_original_ids_and_class_names(
     assert document["ids"] == list(cora.node_ids)
     assert document["classes"][35] == cora.class_names[cora.labels[35]]
     assert main(arguments) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[-1].startswith("Estimated: shortest paths from 64 of 2,708 nodes drawn at random (seed 0), scaled up.")
-    first = told[1].split()
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1].startswith(
+        "Estimated: shortest paths from 64 of 2,708 nodes drawn at random (seed 0), scaled up."
+    )
+    first = printed[1].split()
     hub = int(np.argmax(document["original"]["nodes"]))
     assert first[0] == cora.node_ids[hub]
     assert cora.class_names[cora.labels[hub]].split()[0] in first

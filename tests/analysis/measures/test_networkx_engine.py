@@ -284,20 +284,20 @@ def test_networkx_values_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_by_default_networkx_computes_what_is_quick_on_a_graph_that_is_not_too_large(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[str] = []
+    computed: list[str] = []
 
     def spy(graph: MeasuredGraph, names: list[str], report: object = None) -> dict[str, float]:
-        asked.extend(names)
+        computed.extend(names)
         return compute(graph, names)
 
     monkeypatch.setattr(networkx_engine, "compute", spy)
     measure(measured(SMALL["karate club"]), MeasureCache(None))
-    assert {"average_clustering", "components", "mean_degree", "reach"} <= set(asked)
-    assert {"mean_node_betweenness", "pagerank_spearman"} & set(asked) == set()
-    asked.clear()
+    assert {"average_clustering", "components", "mean_degree", "reach"} <= set(computed)
+    assert {"mean_node_betweenness", "pagerank_spearman"} & set(computed) == set()
+    computed.clear()
     monkeypatch.setattr(networkx_engine, "MOST_QUICK", 10)
     measure(measured(SMALL["karate club"]), MeasureCache(None))
-    assert asked == []
+    assert computed == []
 
 
 def test_a_graph_too_large_for_networkx_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,8 +81,8 @@ def test_several_rounds_have_a_row_each(make_run: Callable[..., Run]) -> None:
 def test_slow_measures_are_optional(make_run: Callable[..., Run]) -> None:
     run = make_run()
     assert "mean_effective_resistance" not in measurement_table([run], 1)
-    asked = measurement_table([run], 1, slow=True)
-    assert asked["mean_effective_resistance"][0] == pytest.approx(1.606, abs=1e-3)
+    with_slow = measurement_table([run], 1, slow=True)
+    assert with_slow["mean_effective_resistance"][0] == pytest.approx(1.606, abs=1e-3)
 
 
 def test_node_rankings_are_compared_with_the_original(make_run: Callable[..., Run]) -> None:
@@ -216,10 +216,10 @@ Capture = pytest.CaptureFixture[str]
 
 
 def test_every_measure_has_definition_caveat_and_cost(make_run: Callable[..., Run]) -> None:
-    told = {each.name: each for each in explanations()}
-    assert told.keys() == measure_round(make_run().seed(0), 1, slow=True).sparsified.keys()
-    assert [each.name for each in told.values() if not (each.definition and each.reading and each.cost)] == []
-    words = " ".join(each.definition + each.reading for each in told.values())
+    printed = {each.name: each for each in explanations()}
+    assert printed.keys() == measure_round(make_run().seed(0), 1, slow=True).sparsified.keys()
+    assert [each.name for each in printed.values() if not (each.definition and each.reading and each.cost)] == []
+    words = " ".join(each.definition + each.reading for each in printed.values())
     assert "`" not in words
     assert "NaN" not in words
 
@@ -237,10 +237,11 @@ def test_explanations_name_measures_by_label() -> None:
 
 def test_the_command_explains_without_a_run(capsys: Capture) -> None:
     assert main(["measure", "--explain"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    printed = " ".join(capsys.readouterr().out.split())
     for each in explanations():
         assert (
-            f"{each.label} ({each.name}) {each.definition} Reading it: {each.reading} {each.cost} {each.engine}" in said
+            f"{each.label} ({each.name}) {each.definition} Reading it: {each.reading} {each.cost} {each.engine}"
+            in printed
         )
 
 
@@ -310,8 +311,8 @@ def test_the_networkx_option_reports_differences(
     assert document["differences"]["sparsified"].keys() == DEFINITIONS.keys() - {"mean_effective_resistance"}
     assert max(document["differences"]["sparsified"].values()) < 1e-8
     assert main(["measure", path, "--round", "2", "--engine", "networkx"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "between NetworkX and our faster versions" in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "between NetworkX and our faster versions" in printed
     assert main(["measure", path, "--round", "2", "--engine", "fast", "--json"]) == 0
     fast = json.loads(capsys.readouterr().out)
     assert "differences" not in fast

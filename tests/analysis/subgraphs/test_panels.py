@@ -342,7 +342,7 @@ def test_playback_starts_at_round_0_and_restores_the_view(page: Page, played: st
     page.clock.install()
     page.set_content(played)
     title, counts = page.locator("figure .title").nth(1), page.locator("figure .counts").nth(1)
-    before, told = drawn(page, 1), counts.inner_text()
+    before, printed = drawn(page, 1), counts.inner_text()
     # Rounds change when the test says so.
     page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 3600)
     page.click("#play")
@@ -356,7 +356,7 @@ def test_playback_starts_at_round_0_and_restores_the_view(page: Page, played: st
     page.clock.resume()
     expect(page.locator("#playing")).to_have_text("")
     assert title.inner_text() == "UGS, round 3"
-    assert counts.inner_text() == told
+    assert counts.inner_text() == printed
     eventually(page, lambda: inked(page, 1) == pytest.approx(before, rel=0.02))
     assert failures == []
 

@@ -109,10 +109,10 @@ def test_seeds_of_one_run_on_different_data_are_reported(make_scored: MakeRun) -
 
 def test_captions_state_mixed_data(mixed: list[Run]) -> None:
     rounds = rounds_table(mixed)
-    told = "Cora is not the same data in all runs"
-    assert told in caption(rounds)
-    assert told in tickets_latex(tickets_table(rounds))
-    assert told not in caption(rounds_table(mixed[:1]))
+    printed = "Cora is not the same data in all runs"
+    assert printed in caption(rounds)
+    assert printed in tickets_latex(tickets_table(rounds))
+    assert printed not in caption(rounds_table(mixed[:1]))
 
 
 def test_mixed_data_in_one_figure_is_refused(mixed: list[Run]) -> None:

@@ -298,11 +298,11 @@ def test_the_words_of_a_dense_line_are_cut_where_labels_are_long(make_scored) ->
     settings = {"hidden": 8, "epochs": 8, "retrain_epochs": 8, "dropout": 0.9}
     rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.6, 0.5]], **settings)])
     figure = screen.draw(pareto_front(with_front(curve_table(rounds), "graph"), rounds, x="graph"))
-    told = sorted(each.text for each in figure.layout.annotations)
-    assert [words.endswith(ending) for words, ending in zip(told, ("…) 80.0 %", "…) 60.0 %"), strict=True)] == [
+    printed = sorted(each.text for each in figure.layout.annotations)
+    assert [words.endswith(ending) for words, ending in zip(printed, ("…) 80.0 %", "…) 60.0 %"), strict=True)] == [
         True
     ] * 2
-    assert all(words.startswith("Dense (UGS (dropout = ") and len(words) < 40 for words in told)
+    assert all(words.startswith("Dense (UGS (dropout = ") and len(words) < 40 for words in printed)
     alone = rounds[rounds["run"] == rounds["run"].iloc[0]]
     (dense,) = screen.draw(pareto_front(with_front(curve_table(alone), "graph"), alone, x="graph")).layout.annotations
     assert dense.text == "Dense 80.0 %"

@@ -19,7 +19,7 @@ from glt.store import State
 STATES = set(get_args(State))
 
 
-class Said(NamedTuple):
+class Outcome(NamedTuple):
     """What a command came to."""
 
     code: int
@@ -45,27 +45,27 @@ READERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def read(name: str, store: Path, run: str) -> Said:
+def read(name: str, store: Path, run: str) -> Outcome:
     """Run one command over a store, and take what it wrote to a file as its output too."""
     out = store.parent / "out.svg"
     program, *rest = READERS[name]
     words = {"STORE": str(store), "RUN": run, "OUT": str(out)}
-    result = said(program, [words.get(word, word) for word in rest])
+    result = run_command(program, [words.get(word, word) for word in rest])
     written = out.read_text() if out.exists() else ""
     out.unlink(missing_ok=True)
     return result._replace(out=(result.out + written).replace(str(store.parent), ""))
 
 
-def said(program: str, arguments: Sequence[str]) -> Said:
+def run_command(program: str, arguments: Sequence[str]) -> Outcome:
     """Run one command and return what it said."""
     main = glt_main if program == "glt" else analysis_main
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(list(arguments))
-    return Said(code, out.getvalue(), err.getvalue())
+    return Outcome(code, out.getvalue(), err.getvalue())
 
 
-def complaint(name: str, result: Said, expected: Said, file: str) -> str:
+def complaint(name: str, result: Outcome, expected: Outcome, file: str) -> str:
     """Say what is wrong with what a command said about a store in which `file` is damaged, "" when nothing is.
 
     It either says what it said before, or fails with one sentence that names the file; what is no number of a result,
@@ -82,7 +82,7 @@ def complaint(name: str, result: Said, expected: Said, file: str) -> str:
     return next((fault for fault, is_so in faults.items() if is_so), "")
 
 
-def numbers(name: str, result: Said) -> Any:
+def numbers(name: str, result: Outcome) -> Any:
     """Return what a command said, without states of seeds and seconds."""
     return without(json.loads(result.out)) if name in ("list", "show", "scores") else result.out
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from glt.store import Store
-from tests.robustness.damage.commands import CHEAP, READERS, Said, complaint, damages, read
+from tests.robustness.damage.commands import CHEAP, READERS, Outcome, complaint, damages, read
 
 ALL = os.environ.get("GLT_DAMAGE") == "all"
 FEW = ("cut to 0/8", "cut to 5/8", "flip 1", "flip 4", "folder", "dangling link", "unreadable")
@@ -42,11 +42,11 @@ Copy = Callable[[], Store]
 
 
 @pytest.fixture(scope="session")
-def expected(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Said]:
+def expected(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Outcome]:
     """What commands say of the store before anything is damaged, each run once."""
-    known: dict[tuple[str, str], Said] = {}
+    known: dict[tuple[str, str], Outcome] = {}
 
-    def expected(name: str, run: str) -> Said:
+    def expected(name: str, run: str) -> Outcome:
         if (name, run) not in known:
             known[name, run] = read(name, whole, run)
             assert known[name, run].code == 0, known[name, run].err
@@ -61,7 +61,7 @@ def chosen() -> dict[str, Callable[[Path], None]]:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_commands_work_or_name_the_damaged_file(copy: Copy, expected: Callable[[str, str], Said], file: str) -> None:
+def test_commands_work_or_name_the_damaged_file(copy: Copy, expected: Callable[[str, str], Outcome], file: str) -> None:
     wrong = []
     for damage, do in chosen().items():
         store = copy()
@@ -76,7 +76,7 @@ def test_commands_work_or_name_the_damaged_file(copy: Copy, expected: Callable[[
 
 @pytest.mark.parametrize("file", PRETRAINED)
 def test_commands_work_or_name_the_damaged_file_of_a_pretraining(
-    copy: Copy, expected: Callable[[str, str], Said], file: str
+    copy: Copy, expected: Callable[[str, str], Outcome], file: str
 ) -> None:
     wrong = []
     for damage, do in chosen().items():

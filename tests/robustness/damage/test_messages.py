@@ -20,7 +20,7 @@ from glt.errors import StoreError
 from glt.formats import as_typed
 from glt.presets import resolve
 from glt.store import Run, Status, Store
-from tests.robustness.damage.commands import said
+from tests.robustness.damage.commands import run_command
 from tests.robustness.damage.conftest import SMALL
 
 Patch = pytest.MonkeyPatch
@@ -31,13 +31,13 @@ Copy = Callable[[], Store]
 def test_a_missing_store_is_an_error(tmp_path: Path, monkeypatch: Patch) -> None:
     (tmp_path / "a file").write_text("text")
     for name in ("nowhere", "a file"):
-        answer = said("glt", ["doctor", "--store", str(tmp_path / name)])
+        answer = run_command("glt", ["doctor", "--store", str(tmp_path / name)])
         assert answer.code == 1
         assert str(tmp_path / name) in answer.err
         assert "no damage found" not in answer.out
     # The default store need not be made yet.
     monkeypatch.setenv("GLT_STORE", str(tmp_path / "later"))
-    assert said("glt", ["doctor"]).code == 0
+    assert run_command("glt", ["doctor"]).code == 0
 
 
 def test_a_damaged_config_names_its_copy_and_the_command_to_continue(copy: Copy) -> None:
@@ -45,12 +45,12 @@ def test_a_damaged_config_names_its_copy_and_the_command_to_continue(copy: Copy)
     run = store.runs()[0]
     config = run.path / "config.json"
     config.write_bytes(config.read_bytes().replace(b'"rounds":2', b'"rounds":1'))
-    answer = said("glt", ["doctor", run.name, "--mend", "--store", str(store.root)])
+    answer = run_command("glt", ["doctor", run.name, "--mend", "--store", str(store.root)])
     (kept,) = (run.path / "set-aside").glob("*/config.json")
     again = as_typed("run", "--config", kept, "--store", store.root)
     assert answer.code == 1
     assert again in answer.out
-    assert again in said("glt", ["list", "--store", str(store.root)]).err
+    assert again in run_command("glt", ["list", "--store", str(store.root)]).err
     words = shlex.split(again)
     assert words[words.index("--config") + 1] == str(kept)
     # One that tells no settings is named too.
@@ -71,16 +71,19 @@ def test_folders_outside_the_store_are_refused(copy: Copy, tmp_path: Path) -> No
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "folder").mkdir(parents=True)
     (elsewhere / "folder" / "config.json").write_text("{}")
-    told = said("glt", ["doctor", str(elsewhere / "folder"), "--store", str(store.root)]).out
-    assert told.splitlines() == [
+    printed = run_command("glt", ["doctor", str(elsewhere / "folder"), "--store", str(store.root)]).out
+    assert printed.splitlines() == [
         f"{elsewhere / 'folder'} is not a run: give the name or the folder of a run.",
         f"{elsewhere}: 1 folder checked, 1 problem found, none of which --repair can fix.",
     ]
     (store.root / "folder").mkdir()
-    assert "folder is not a run: move it out of the store." in said("glt", ["doctor", "--store", str(store.root)]).out
+    assert (
+        "folder is not a run: move it out of the store."
+        in run_command("glt", ["doctor", "--store", str(store.root)]).out
+    )
     both = [run.path for run in (other.runs()[0], store.runs()[0])]
-    told = said("glt", ["doctor", *map(str, both), "--store", str(store.root)]).out
-    assert told == f"{store.root}, {other.root}: 2 runs checked, no damage found.\n"
+    printed = run_command("glt", ["doctor", *map(str, both), "--store", str(store.root)]).out
+    assert printed == f"{store.root}, {other.root}: 2 runs checked, no damage found.\n"
 
 
 def test_findings_in_many_runs_are_counted(copy: Copy) -> None:
@@ -94,12 +97,12 @@ def test_findings_in_many_runs_are_counted(copy: Copy) -> None:
     once, every = "config.json is damaged", "status.json says running, but process ... no longer exists"
     (source.path / "config.json").write_text("noise")
     arguments = ["doctor", "--store", str(store.root)]
-    told = said("glt", arguments).out.splitlines()
-    assert f"In 6 runs: {every}." in told[-2:]
-    assert not any(line.startswith("In ") and once in line for line in told)
-    told = said("glt", [*arguments, "--mend"]).out.splitlines()
-    assert f"Repaired in 6 runs: {every}." in told
-    (places,) = (line for line in told if line.startswith("Set aside by repairs: "))
+    printed = run_command("glt", arguments).out.splitlines()
+    assert f"In 6 runs: {every}." in printed[-2:]
+    assert not any(line.startswith("In ") and once in line for line in printed)
+    printed = run_command("glt", [*arguments, "--mend"]).out.splitlines()
+    assert f"Repaired in 6 runs: {every}." in printed
+    (places,) = (line for line in printed if line.startswith("Set aside by repairs: "))
     assert (places.count("set-aside"), " and others; " in places) == (5, True)
 
 

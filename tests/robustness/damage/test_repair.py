@@ -14,7 +14,7 @@ from glt.doctor import examine, examine_store, repair
 from glt.errors import StoreError
 from glt.store import Run, State, Status, Store
 from glt.store.recovery import is_usable
-from tests.robustness.damage.commands import Damage, damages, said
+from tests.robustness.damage.commands import Damage, damages, run_command
 from tests.robustness.damage.conftest import compute
 
 ALL = os.environ.get("GLT_DAMAGE") == "all"
@@ -48,7 +48,7 @@ def files(run: Run, seed: int) -> dict[str, object]:
 
 
 def doctor(store: Store, *arguments: str) -> int:
-    return said("glt", ["doctor", *arguments, "--store", str(store.root)]).code
+    return run_command("glt", ["doctor", *arguments, "--store", str(store.root)]).code
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -129,7 +129,7 @@ def test_leftover_files_are_moved(copy: Copy) -> None:
         repair(each)
     assert not any(path.exists() for path in left)
     assert doctor(store) == 0
-    assert str(run.path / "set-aside") in said("glt", ["doctor", "--store", str(store.root)]).out
+    assert str(run.path / "set-aside") in run_command("glt", ["doctor", "--store", str(store.root)]).out
     kept = [path for path in store.root.rglob("*") if path.is_file() and path.read_bytes() == b"left"]
     assert {path.name for path in kept} == {path.name for path in left}
     assert seed.is_sound()
@@ -169,7 +169,7 @@ def test_a_renamed_folder_is_reported_with_its_name(copy: Copy) -> None:
     renamed = run.path.rename(store.root / "my best run")
     (finding,) = examine(renamed).findings
     assert run.name in finding.then
-    assert f"rename the folder back to {run.name}" in said("glt", ["list", "--store", str(store.root)]).err
+    assert f"rename the folder back to {run.name}" in run_command("glt", ["list", "--store", str(store.root)]).err
     assert doctor(store, "my best run", "--mend") == 1
     renamed.rename(run.path)
     assert doctor(store, run.name) == 0
@@ -258,7 +258,7 @@ def test_a_folder_that_is_not_a_store_is_not_changed(tmp_path: Path) -> None:
     for name in ("annotations.json", "2024/config.json", "bert/config.json"):
         write(root / name, json.dumps({"architectures": ["BertModel"]}))
     before = contents(root)
-    answer = said("glt", ["doctor", "--mend", "--store", str(root)])
+    answer = run_command("glt", ["doctor", "--mend", "--store", str(root)])
     assert answer.code == 1
     assert "is not a store" in answer.err
     assert contents(root) == before
@@ -275,7 +275,7 @@ def test_a_store_whose_only_run_was_renamed(copy: Copy) -> None:
     for beside in store.root.iterdir():
         if beside.name != "my-run":
             shutil.rmtree(beside) if beside.is_dir() else beside.unlink()
-    answer = said("glt", ["doctor", "--mend", "--store", str(store.root)])
+    answer = run_command("glt", ["doctor", "--mend", "--store", str(store.root)])
     assert f"rename the folder back to {name}" in " ".join((answer.out + answer.err).split())
     assert (store.root / "my-run" / "config.json").exists()
 
@@ -284,7 +284,7 @@ def test_files_of_other_programs_are_not_changed(copy: Copy) -> None:
     store = copy()
     run = store.runs()[0]
     write(store.root / "paper.tex")
-    answer = said("glt", ["doctor", "--store", str(store.root)])
+    answer = run_command("glt", ["doctor", "--store", str(store.root)])
     assert answer.code == 0
     assert "paper.tex was not written by GLT Studio: it is not changed." in answer.out
     others = [
@@ -305,7 +305,7 @@ def test_files_of_other_programs_are_not_changed(copy: Copy) -> None:
     write(store.root / "my best run" / "config.json", "no JSON")
     write(store.root / "annotations.json", json.dumps({"images": [], "categories": []}))
     before = contents(store.root)
-    said("glt", ["doctor", "--mend", "--store", str(store.root)])
+    run_command("glt", ["doctor", "--mend", "--store", str(store.root)])
     run.seed(0).drop_unfinished()
     assert {path: text for path, text in contents(store.root).items() if path in before} == before
     with pytest.raises(StoreError, match="was not written by GLT Studio"):
@@ -325,7 +325,7 @@ def test_files_behind_links_are_not_changed(copy: Copy, tmp_path: Path, place: s
     assert looked.findings
     assert all(finding.repair is None and "symbolic link" in finding.then for finding in looked.findings)
     assert not repair(looked).mended
-    assert said("glt", ["doctor", "--mend", "--store", str(store.root)]).code == 1
+    assert run_command("glt", ["doctor", "--mend", "--store", str(store.root)]).code == 1
     assert contents(elsewhere) == before
 
 

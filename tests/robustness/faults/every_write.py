@@ -182,7 +182,7 @@ class Place:
     def __init__(self, folder: Path, part: str) -> None:
         folder.mkdir(parents=True)
         self.store = Store(folder / "store")
-        self.told, self.crash = folder / "operations", folder / "crash"
+        self.operations, self.crash = folder / "operations", folder / "crash"
         self.path = self.store.root / run_name(CONFIG)
         self.seed = self.path / "seed-0"
         self.part = part
@@ -214,11 +214,11 @@ class Place:
                 self.crash.write_text(traceback.format_exc())
             finally:
                 disk.at = 0
-                self.told.write_text(json.dumps(disk.done))
+                self.operations.write_text(json.dumps(disk.done))
                 os._exit(code)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         self._wait_for_worker()
-        return code, json.loads(self.told.read_text()) if self.told.exists() else []
+        return code, json.loads(self.operations.read_text()) if self.operations.exists() else []
 
     def run_again(self) -> int:
         """Do as `glt run` does once more, with the worker in this process."""
@@ -243,7 +243,7 @@ def attempted(folder: Path, part: str, reference: dict[str, Any], fault: dict[st
     """Break one operation, run again on a sound disk, and return what is to be known of both."""
     place = Place(folder, part)
     code, operations = place.attempt(place.work, Disk(place.store.root, at, **fault))
-    told = {
+    outcome = {
         "at": at,
         "operation": operations[at - 1] if len(operations) >= at else "",
         "code": code,
@@ -256,7 +256,7 @@ def attempted(folder: Path, part: str, reference: dict[str, Any], fault: dict[st
     again, _ = place.attempt(place.run_again, Disk(place.store.root))
     after = comparable(place.path)
     different = sorted(name for name in {*after, *reference} if after.get(name) != reference.get(name))
-    return {**told, "again": again, "different": different}
+    return {**outcome, "again": again, "different": different}
 
 
 def _found(place: Place, reference: dict[str, Any]) -> dict[str, Any]:

@@ -39,26 +39,26 @@ PARTS = (
 )
 
 
-def check(fault: str, told: dict[str, Any]) -> None:
+def check(fault: str, outcome: dict[str, Any]) -> None:
     """Raise AssertionError for anything that one failed operation left lost or half, or for a bad message."""
-    assert not told["crash"], told["crash"]
-    assert told["whole"] == told["sound"]
-    assert told["same"], "a whole round is not the one it should be"
-    assert told["again"] == 0, "it cannot be resumed"
-    assert told["different"] == [], "a resume did not give the same bytes"
+    assert not outcome["crash"], outcome["crash"]
+    assert outcome["whole"] == outcome["sound"]
+    assert outcome["same"], "a whole round is not the one it should be"
+    assert outcome["again"] == 0, "it cannot be resumed"
+    assert outcome["different"] == [], "a resume did not give the same bytes"
     if fault == "killed":
-        assert told["code"] == -9
-    elif told["code"] == 0:
-        assert told["state"] == "done"
-    elif told["state"] == "failed" and told["error"]:
-        assert told["code"] == 1
-        assert WORDS[fault] in told["error"]
-        assert told["error"].count("\n") == 0
+        assert outcome["code"] == -9
+    elif outcome["code"] == 0:
+        assert outcome["state"] == "done"
+    elif outcome["state"] == "failed" and outcome["error"]:
+        assert outcome["code"] == 1
+        assert WORDS[fault] in outcome["error"]
+        assert outcome["error"].count("\n") == 0
     else:
-        assert told["code"] == 1
+        assert outcome["code"] == 1
         # Nobody had written a status that could be written over, or nothing could be written any more.
-        assert told["state"] in ("", "lost") if fault == "read-only" else not told["has_status"]
-        assert WORDS[fault] in told["printed"] or fault == "read-only"
+        assert outcome["state"] in ("", "lost") if fault == "read-only" else not outcome["has_status"]
+        assert WORDS[fault] in outcome["printed"] or fault == "read-only"
 
 
 def broken(folder: Path, part: str, fault: str, chosen: str) -> Iterator[dict[str, Any]]:
@@ -89,7 +89,7 @@ def test_failures_of_every_disk_operation(
             wrong.append((each["operation"], str(error).splitlines()[0], each))
     say(f"\n{part}, {fault}: {attempts} operations broken (GLT_FAULT_SEED={seed}), {len(wrong)} badly borne")
     assert attempts > 0
-    assert not wrong, "\n".join(f"{operation}: {what} {told}" for operation, what, told in wrong)
+    assert not wrong, "\n".join(f"{operation}: {what} {outcome}" for operation, what, outcome in wrong)
 
 
 # In a name space of their own; nobody else sees these mounts, and they go with the process.

@@ -96,12 +96,12 @@ def test_the_doctor_without_locks_checks_the_runs(run: Run, store: Store, no_loc
     for error in ERRORS:
         no_locks(error)
         assert glt(["doctor", "--store", str(store.root)]) == 1
-        said = capsys.readouterr()
-        assert sentence(store, error) in said.out.splitlines()
-        assert "can be written" not in said.out
-        assert "1 run checked" in said.out
-        assert "ticket" not in said.out
-        assert said.err == ""
+        printed = capsys.readouterr()
+        assert sentence(store, error) in printed.out.splitlines()
+        assert "can be written" not in printed.out
+        assert "1 run checked" in printed.out
+        assert "ticket" not in printed.out
+        assert printed.err == ""
 
 
 def test_reading_needs_no_locks(run: Run, store: Store, tmp_path: Path, no_locks: NoLocks, capsys: Capture) -> None:

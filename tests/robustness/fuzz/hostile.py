@@ -116,7 +116,7 @@ class Ended(NamedTuple):
 
     code: int
     out: str
-    said: str
+    printed: str
     peak_mb: float
 
 
@@ -125,8 +125,8 @@ CHILD = """
 import atexit, pathlib, resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))
 resource.setrlimit(resource.RLIMIT_CPU, (200, 200))
-told = pathlib.Path("/proc/self/status")
-atexit.register(lambda: pathlib.Path({peak!r}).write_text(told.read_text().split("VmHWM:")[1].split()[0]))
+status = pathlib.Path("/proc/self/status")
+atexit.register(lambda: pathlib.Path({peak!r}).write_text(status.read_text().split("VmHWM:")[1].split()[0]))
 sys.argv = {arguments!r}
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 """
@@ -142,17 +142,17 @@ def limited(*arguments: str) -> Ended:
             [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
             env=environment,
         )  # fmt: skip
-        told = int(peak.read_text()) / 1024 if peak.exists() else float("inf")
-        return Ended(done.returncode, done.stdout, done.stderr, told)
+        peak_mb = int(peak.read_text()) / 1024 if peak.exists() else float("inf")
+        return Ended(done.returncode, done.stdout, done.stderr, peak_mb)
 
 
 def one_sentence(ended: Ended) -> str:
     """Return the one line a command that failed has said; nothing else may be there."""
     assert ended.code not in (0, -9, -11), ended
     assert ended.out == "", ended.out[:300]
-    assert ended.said.endswith("\n"), ended.said[:300]
-    assert ended.said.count("\n") == 1, ended.said[:2000]
-    assert "Traceback" not in ended.said
-    assert "Unexpected" not in ended.said
-    assert len(ended.said) < 5000
-    return ended.said
+    assert ended.output.endswith("\n"), ended.output[:300]
+    assert ended.output.count("\n") == 1, ended.output[:2000]
+    assert "Traceback" not in ended.output
+    assert "Unexpected" not in ended.output
+    assert len(ended.output) < 5000
+    return ended.output

@@ -73,15 +73,15 @@ def place(store: Store) -> Run:
 def complaint(capsys: pytest.CaptureFixture[str], program: str, words: list[str]) -> str:
     """Run a command and return the one line it says."""
     code = MAINS[program](words)
-    said = capsys.readouterr()
-    told = f"{program} {' '.join(word[:60] for word in words)}"
-    assert code in {0, 1, 2}, told
+    printed = capsys.readouterr()
+    typed = f"{program} {' '.join(word[:60] for word in words)}"
+    assert code in {0, 1, 2}, typed
     if code:
-        assert said.err.count("\n") == 1, (told, said.err[:500])
-        assert len(said.err) < 4600, told
-        assert said.err[:-1].isprintable(), (told, said.err[:500])
-        assert "Unexpected" not in said.err, (told, said.err[:500])
-    return said.err
+        assert printed.err.count("\n") == 1, (typed, printed.err[:500])
+        assert len(printed.err) < 4600, typed
+        assert printed.err[:-1].isprintable(), (typed, printed.err[:500])
+        assert "Unexpected" not in printed.err, (typed, printed.err[:500])
+    return printed.err
 
 
 def words_for(program: str, verb: str, name: str, word: str, run: str) -> list[str]:
@@ -92,8 +92,8 @@ def words_for(program: str, verb: str, name: str, word: str, run: str) -> list[s
     there = {option for param in params for option in param.opts}
     known = {option: value for option, value in GOOD.items() if option in there}
     flags = [part for flag_, value in known.items() if flag_ not in {name, "--store"} for part in (flag_, value)]
-    asked = [param.name.upper() for param in params if isinstance(param, click.Argument)]
-    places = [word if place == name else fitting.get(place, "x") for place in asked]
+    named = [param.name.upper() for param in params if isinstance(param, click.Argument)]
+    places = [word if place == name else fitting.get(place, "x") for place in named]
     return [verb, *flags, *flag, "--", *places] if places else [verb, *flags, *flag]
 
 
@@ -140,12 +140,12 @@ def forbid_work(patch: pytest.MonkeyPatch) -> None:
 @hostile(few=60)
 @given(name=hs.one_of(hs.sampled_from(SETTINGS), texts()), value=hs.one_of(texts(), values()))
 def test_arbitrary_settings(name: str, value: object) -> None:
-    said = ""
+    printed = ""
     try:
         json.dumps(resolve({name: value}).model_dump(mode="json"), allow_nan=False)
     except ConfigError as error:
-        said = str(error)
-    assert len(said) < 4600
+        printed = str(error)
+    assert len(printed) < 4600
 
 
 @hostile(few=60)
@@ -206,8 +206,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., No
 
 def check(app: AppTest) -> None:
     assert not app.exception, [each.value for each in app.exception]
-    for said in (*app.toast, *app.error, *app.warning, *app.caption, *app.markdown):
-        assert len(said.value) < LONGEST_SAID, said.value[:200]
+    for printed in (*app.toast, *app.error, *app.warning, *app.caption, *app.markdown):
+        assert len(printed.value) < LONGEST_SAID, printed.value[:200]
 
 
 def test_every_url_parameter_is_covered() -> None:

@@ -44,9 +44,9 @@ def arxiv(test_data: Path, around: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 def read(name: str) -> str:
     ended = limited("glt.datasets.cache", name)
     assert ended.code == 1, ended
-    lines = [line for line in ended.said.splitlines() if not line.startswith("Reading ")]
-    assert len(lines) == 1, ended.said
-    assert "Traceback" not in ended.said
+    lines = [line for line in ended.output.splitlines() if not line.startswith("Reading ")]
+    assert len(lines) == 1, ended.output
+    assert "Traceback" not in ended.output
     assert ended.peak_mb < MOST_MB
     return lines[0]
 
@@ -170,16 +170,16 @@ def spoil(store: Store, name: str, content: bytes) -> Run:
 def look(store: Store) -> None:
     """Ask everything of every run that a page asks, and let sentences be the only complaint."""
     contents = store.contents()
-    assert all("\n" not in said for _, said in contents.damaged)
+    assert all("\n" not in damage for _, damage in contents.damaged)
     for run in contents.every:
         for seed in (0, *run.seeds()):
             folder = run.seed(seed)
-            for ask in asked(folder):
+            for ask in questions(folder):
                 with suppress(StudioError):
                     ask()
 
 
-def asked(folder: Any) -> Iterator[Callable[[], Any]]:
+def questions(folder: Any) -> Iterator[Callable[[], Any]]:
     yield from (folder.status, folder.is_at_work, folder.environment, folder.data_hash, folder.is_complete)
     if hasattr(folder, "rounds"):
         yield from (folder.rounds, folder.last_round, folder.events, folder.is_sound, lambda: folder.search_seconds(1))
@@ -253,14 +253,14 @@ def test_nothing_is_written_through_a_linked_file(store: Store, run: Run, keys: 
         lambda: seed.lock().__enter__(),
         lambda: resume(store, run, [0]),
     )
-    told = []
+    shown = []
     for act in actions[: 4 if name not in {paths.LOG, paths.LOCK} else 5]:
         try:
             act()
         except StoreError as error:
-            told.append(str(error))
+            shown.append(str(error))
     if name in {paths.EVENTS, paths.LOCK, paths.LOG}:
-        assert any("is a symbolic link, and nothing is written through links" in said for said in told), told
+        assert any("is a symbolic link, and nothing is written through links" in damage for damage in shown), shown
 
 
 @pytest.mark.parametrize("level", ["run", "seed"])
@@ -300,8 +300,8 @@ def test_endless_files_are_reported(store: Store, run: Run, around: Path, name: 
             file.truncate(1 << 34)
     else:
         path.symlink_to(place)
-    said = store.damaged()[0][1] if name == paths.CONFIG else store.annotations().damage
-    assert "is not a regular file" in said or "more than the limit of" in said
+    damage = store.damaged()[0][1] if name == paths.CONFIG else store.annotations().damage
+    assert "is not a regular file" in damage or "more than the limit of" in damage
 
 
 @pytest.mark.parametrize(
@@ -311,16 +311,16 @@ def test_a_pipe_in_a_seed_folder_does_not_block(store: Store, run: Run, name: st
     seed = run.seed(0)
     (seed.path / name).unlink(missing_ok=True)
     os.mkfifo(seed.path / name)
-    told = []
+    shown = []
     for ask in (seed.events, seed.rounds, seed.status, lambda: seed.masks(1)):
         try:
             ask()
         except StoreError as error:
-            told.append(str(error))
+            shown.append(str(error))
     assert tail(seed.log_path, 5) == ""
     assert not is_locked(seed.lock_path)
     if name.endswith((".jsonl", ".safetensors")):
-        assert any("is not a regular file" in said for said in told), told
+        assert any("is not a regular file" in damage for damage in shown), shown
 
 
 def test_only_the_end_of_an_endless_log_line_is_shown(store: Store, run: Run) -> None:
@@ -337,8 +337,8 @@ def test_a_foreign_status_ends_no_process(store: Store, run: Run) -> None:
     from glt.store import Status
     from glt.store.locks import same_process
 
-    told = Status(state="running", seed=0, pid=os.getpid())
-    run.seed(0).write_status(told)
+    shown = Status(state="running", seed=0, pid=os.getpid())
+    run.seed(0).write_status(shown)
     stop(run, grace=0)
     assert same_process(os.getpid(), None)
     for number in (-1, 0, 2**40):

@@ -62,7 +62,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return File(ticket_bytes(make_ticket(seed, 1)))
 
 
-def told(capsys: pytest.CaptureFixture[str], path: Path, may_pass: bool = False) -> str:
+def message(capsys: pytest.CaptureFixture[str], path: Path, may_pass: bool = False) -> str:
     """Check a file by the command and return what it says: one sentence, or a report of what is wrong.
 
     Some changes leave no trace: then the check passes, if it `may_pass`.
@@ -70,15 +70,15 @@ def told(capsys: pytest.CaptureFixture[str], path: Path, may_pass: bool = False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = main(["import", str(path), "--json"])
-    said = capsys.readouterr()
-    assert "Unexpected" not in said.err, said.err
-    assert code == 1 or (may_pass and code == 0), said.out[:300]
-    if said.out:
-        assert may_pass or not json.loads(said.out)["passed"]
-        return said.out
-    assert said.err.count("\n") == 1, said.err[:500]
-    assert len(said.err) < 4600
-    return said.err
+    printed = capsys.readouterr()
+    assert "Unexpected" not in printed.err, printed.err
+    assert code == 1 or (may_pass and code == 0), printed.out[:300]
+    if printed.out:
+        assert may_pass or not json.loads(printed.out)["passed"]
+        return printed.out
+    assert printed.err.count("\n") == 1, printed.err[:500]
+    assert len(printed.err) < 4600
+    return printed.err
 
 
 def file_of(whole: bytes, folder: Path) -> Path:
@@ -146,7 +146,7 @@ def test_listed_hostile_tensors(
     capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
 ) -> None:
     (tmp_path / "brought").mkdir()
-    told(capsys, changed(file_of(whole, tmp_path / "brought"), **ARRAYS[kind]))
+    message(capsys, changed(file_of(whole, tmp_path / "brought"), **ARRAYS[kind]))
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=LONG) if "million" in kind else kind for kind in DOCUMENTS])
@@ -154,7 +154,7 @@ def test_listed_hostile_documents(
     capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
 ) -> None:
     (tmp_path / "brought").mkdir()
-    told(capsys, changed(file_of(whole, tmp_path / "brought"), DOCUMENTS[kind]))
+    message(capsys, changed(file_of(whole, tmp_path / "brought"), DOCUMENTS[kind]))
 
 
 @pytest.mark.long
@@ -177,7 +177,7 @@ def test_a_network_beyond_memory_is_not_computed(
         lambda about: (about["config"].update(hidden=hidden), about.update(node_ids=None, class_names=[])),
         **arrays,
     )
-    assert "which needs about" in told(capsys, path)
+    assert "which needs about" in message(capsys, path)
 
 
 @hostile(few=12)
@@ -201,7 +201,7 @@ def test_arbitrary_tensors(
     if array.size:
         with np.errstate(all="ignore"):
             array.flat[0] = np.clip(np.nan_to_num(drawn) if array.dtype.kind != "f" else drawn, *ends(array.dtype))
-    told(capsys, changed(path, **{name: array}), may_pass=True)
+    message(capsys, changed(path, **{name: array}), may_pass=True)
 
 
 @hostile(few=12)
@@ -218,7 +218,7 @@ def test_arbitrary_documents(
         )
         part[data.draw(st.sampled_from([*sorted(part), "more"]))] = value
 
-    told(capsys, changed(path, change), may_pass=True)
+    message(capsys, changed(path, change), may_pass=True)
 
 
 def float_of(value: float) -> float:
@@ -272,9 +272,9 @@ def linked() -> bytes:
 def lying(content: bytes, how: int, stated: int) -> bytes:
     """A zip whose `ticket.json` unpacks to all of `content` and states a size of `stated`."""
     whole = packed({"ticket.json": content, "tensors.safetensors": b""}, how)
-    true, told = struct.pack("<L", len(content)), struct.pack("<L", stated)
+    true, message = struct.pack("<L", len(content)), struct.pack("<L", stated)
     assert whole.count(true) >= 2
-    return whole.replace(true, told)
+    return whole.replace(true, message)
 
 
 def crowded(count: int) -> bytes:
