@@ -1,4 +1,4 @@
-"""What all tests share: reference data, a small graph, a drawn run, how hypothesis searches, which skips count."""
+"""What all tests share: reference data, a small graph, runs, settings of hypothesis, and which skips count."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from glt.pretraining.config import resolve_pretraining
 from glt.store import Epoch, Event, Pretraining, Progress, RoundRecord, SeedRun, State, Status, Store
 from glt.training.tasks import TASKS
 
-# A slow machine is no failure, and a check must say the same twice.
+# No deadline, since machines may be slow; CI draws the same examples every time.
 settings.register_profile("studio", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "studio")
@@ -53,7 +53,7 @@ def fake_engine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 @pytest.fixture(autouse=True)
 def _reads_for_itself() -> Generator[None]:
-    """A page that a test opened leaves its process reading data sets in another one."""
+    """Undo that a page makes its process read data sets in a subprocess."""
     yield
     only_cached.clear()
 
@@ -115,7 +115,7 @@ def made_up(number: int, masks: Masks, seed_run: SeedRun) -> RoundRecord:
 def true_record(
     number: int, masks: Masks, seed_run: SeedRun, weights: Mapping[str, NDArray[np.float32]]
 ) -> RoundRecord:
-    """A record that says of a drawn node classifier on Cora what is so."""
+    """A correct record of a node classifier on Cora with drawn masks and weights."""
     from glt.cost import macs
     from glt.ticket_file.ticket import outputs
 
@@ -127,7 +127,7 @@ def true_record(
 
 
 def write_true_rounds(seed_run: SeedRun) -> None:
-    """Write rounds 0 and 1 of random weights, half of edges and weights pruned, with records that are so."""
+    """Write rounds 0 and 1 of random weights, half of edges and weights pruned, with correct records."""
     from glt.training.problem import full_masks
 
     generator, masks = np.random.default_rng(0), full_masks(seed_run.config, load_graph("cora"))
@@ -153,7 +153,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """With CI set, count a skipped browser test as failed: there, Chromium is no option."""
+    """With CI set, count a skipped browser test as failed: CI must have Chromium."""
     report = yield
     if report.skipped and os.environ.get("CI") and item.get_closest_marker("browser"):
         report.outcome = "failed"

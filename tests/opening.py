@@ -1,4 +1,4 @@
-"""Pages of the app in AppTest, servers of the app, and requests as no browser sends them."""
+"""Pages of the app in AppTest, servers of the app, and raw HTTP requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from websockets import Origin, Subprotocol
 from websockets.sync.client import connect
 
 MAIN = Path(__file__).parents[1] / "app" / "main.py"
-# A machine may have other things to do.
+# Generous, since the machine may be busy.
 SECONDS = 1800
 
 
@@ -64,7 +64,7 @@ class Answer(NamedTuple):
 
 
 def request(address: str, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
-    """Send one request and return what is answered; a keyword `X_Name` is the header X-Name."""
+    """Send one request and return the answer; a keyword `X_Name` is the header X-Name."""
     place = urlsplit(address)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     lines = {"Host": place.netloc, "Connection": "close", "Content-Length": str(len(body)), **named}
@@ -145,7 +145,7 @@ class Started:
 
 @dataclass(frozen=True)
 class FirstPage:
-    """What a session is sent first: whether to collect statistics, alerts, and whether there are pages."""
+    """The first messages of a session: statistics setting, alerts, and whether there are pages."""
 
     collects_statistics: bool
     alerts: tuple[str, ...]

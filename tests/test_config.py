@@ -102,8 +102,6 @@ def test_excessive_sizes_are_refused(name: str, most: int) -> None:
         make_config({name: most + 1})
 
 
-# Presets.
-
 GIN, GAT, ADMM = "cora-node-gin-ugs-bd58203c", "cora-node-gat-ugs-f83edb59", "cora-node-gcn-admm-0913104b"
 LENGTHS = {"ogbn-arxiv": 500, "ogbn-proteins": 100, "ogbl-collab": 500}
 
@@ -224,9 +222,6 @@ def test_preset_tables_name_existing_settings(table: dict[tuple[str, str], dict[
     for (model, _), values in table.items():
         known = {*CORE_FIELDS, *MODELS.get(model).Options.model_fields, *METHODS.get("ugs").Options.model_fields}
         assert not values.keys() - known
-
-
-# Registries.
 
 
 @dataclass(frozen=True)

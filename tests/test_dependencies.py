@@ -14,7 +14,7 @@ PACKAGES = {"torch_geometric": "torch-geometric", "pydantic_core": "pydantic", "
 PIN = re.compile(r'([a-z0-9-]+)==[\d.]+( ; python_version (>=|<) "3\.11")?')
 # Of ogb only the evaluators run, loaded from their file (see glt/training/metrics.py).
 NAMED = {"ogb"}
-# Written out by one of the others or run as a program.
+# Declared for its programs or plugins, or pinned for another package.
 PROGRAMS = {"pytest-xdist", "mypy", "ruff", "types-psutil", "pip-audit", "setuptools"}
 
 

@@ -1,4 +1,4 @@
-"""What the documentation shows is so: recipes run as they are pasted, commands are commands, paths exist."""
+"""The documentation is correct: recipes run when pasted, commands parse, paths and links exist."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def recipes() -> dict[str, str]:
 
 RECIPES = recipes()
 
-# What every check starts with: the recipe's package also finds the folder that holds the pasted file.
+# The head of every check: the recipe's package also searches the folder of the pasted file.
 FOUND = """
 import importlib, sys
 package, folder, store = sys.argv[1:]
@@ -139,7 +139,7 @@ assert b"Edges kept both ways" in figure_bytes(draw("both_ways", runs, FigureCho
 
 # The tests that CONTRIBUTING.md shows, and the recipe that each needs.
 RECIPE_TESTS = {"tests/methods/test_degree.py": "glt/methods/degree.py"}
-# What such a test finds: the pasted recipe in its package, and the fixture `compute`.
+# Such a test gets the pasted recipe in its package, and the fixture `compute`.
 CONFTEST = """
 import importlib
 importlib.import_module({package!r}).__path__.append({folder!r})
@@ -268,7 +268,7 @@ def test_commands_in_documents_parse(
 
 
 def filled(words: list[str]) -> list[str]:
-    """Put something in place of what a document leaves open; each RUN is another one."""
+    """Replace the placeholders of a document; each RUN is a different run."""
     runs, found = iter(RUNS), []
     for word in words:
         if word.rstrip(".") == "RUN":
@@ -276,9 +276,6 @@ def filled(words: list[str]) -> list[str]:
         elif word != "...":
             found.append({"K": "1", "EXPERIMENT": "teaser"}.get(word, word))
     return found
-
-
-# The tour.
 
 
 DOCS = Path(__file__).parents[1] / "docs"

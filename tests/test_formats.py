@@ -1,4 +1,4 @@
-"""One rounding: what a number looks like does not depend on where it is shown, or in which order it was summed."""
+"""Rounding of displayed numbers: the same everywhere and in any order of summation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pip install .` into an environment of its own: everything works from any folder, without the checkout."""
+"""`pip install .` into a separate environment: everything works from any folder, without the checkout."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from glt.store import bundled_examples
 from tests.opening import started
 
 ROOT = Path(__file__).parents[1]
-# What a checkout holds that is made on the machine.
+# Files of a checkout that are made on the machine.
 MADE = {".git", ".venv", "build", "dist", "runs"}
 # Python 3.10 always looks into the working folder first.
 OTHERS = ("glt", "analysis", "app") if sys.version_info >= (3, 11) else ()
@@ -58,7 +58,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run_command(environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run a command of the environment from a folder that has nothing to do with it."""
+    """Run a command of the environment from an unrelated folder."""
     for name in ("GLT_STORE", "PYTHONPATH"):
         monkeypatch.delenv(name, raising=False)
 
@@ -97,7 +97,7 @@ def test_wheel_dependencies_equal_the_pins(environment: Path, run_command: Comma
 
 
 def test_the_installed_command_works_from_any_folder(run_command: Command, tmp_path: Path) -> None:
-    # Another copy, or somebody's package of that name, in the working folder is not what workers run.
+    # Workers do not import another package of that name from the working folder.
     for name in OTHERS:
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("raise SystemExit('code of the working folder ran')\n")

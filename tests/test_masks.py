@@ -137,8 +137,6 @@ def test_many_rounds_remove_exact_counts() -> None:
         left -= prune_count(0.05, left)
 
 
-# Receptive field.
-
 DRAWS = 6
 # In double precision what cancels is left with 1e-16 of the largest gradient; the smallest true one here has 1e-7.
 ZERO = 1e-12
@@ -200,7 +198,7 @@ def pruned(graph: Graph, kind: str, draw: int = 0) -> EdgeMask:
 
 
 def by_autograd(problem: Problem, mask: EdgeMask) -> np.ndarray:
-    """Say of each surviving value whether the loss has a gradient there for any of some weights, drawn at random."""
+    """Return for each surviving value whether the loss has a gradient there for any of some random weights."""
     found = np.zeros(mask.kept, dtype=np.bool_)
     for draw in range(DRAWS):
         gradient = np.abs(_gradient(problem, mask, draw))
@@ -296,8 +294,6 @@ def test_receptive_field_of_degrees_by_hand() -> None:
     assert told_with("source") == told_with("both") == [[0, 1], [1, 0], [1, 2], [2, 1], [2, 3]]
     assert told_with("target") == [[0, 1], [1, 0], [1, 2], [2, 1], [3, 2]]
 
-
-# Causes of removal.
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "runs"
 ROUND = 13

@@ -1,4 +1,4 @@
-"""Folders of the user: a `~` in every argument and variable that is a path, no home folder, no writable cache."""
+"""User folders: `~` in every argument and variable that is a path, no home folder, no writable cache."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_tilde_in_every_path_variable(home: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_folder_named_tilde(home: Path) -> None:
     there = Path.cwd() / "~" / "runs"
     assert user_path("./~/runs") == Store("./~/runs").root == there
-    # What a page or a worker is told of a run leads to the same folder.
+    # Paths passed to pages and workers lead to the same folder.
     run = Store("./~/runs").create(resolve({}))
     assert Store("other").find(str(run.path)).path == there / run.name
 
@@ -102,9 +102,6 @@ def test_an_unknown_home_folder_is_one_sentence(
     monkeypatch.setenv("GLT_DATA", "~nobody-of-this-name/data")
     with pytest.raises(ConfigError, match="GLT_DATA cannot be used"):
         data_root()
-
-
-# Without a home folder, or with a cache that cannot be written.
 
 
 ROOT = Path(__file__).parents[1]
@@ -132,7 +129,7 @@ def no_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def unwritable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder that nobody can make: below a file."""
+    """A cache folder that cannot be made: below a file."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GLT_CACHE", str(tmp_path / "file" / "cache"))
     cache._warn_once.cache_clear()

@@ -87,7 +87,7 @@ def test_the_power_is_that_of_simulated_tests() -> None:
 
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 20, 0.05 / 500])
 def test_a_larger_effect_never_needs_more_seeds(alpha: float) -> None:
-    """At 1,000 seeds scipy's noncentral t underflows to NaN here and there from an effect of 1.1 deviations on."""
+    """At 1,000 seeds scipy's noncentral t is NaN for some effects of 1.1 deviations and more."""
     effects = np.linspace(0.2, 4.0, 77)
     needed = verdicts.seeds_needed(effects, 1.0, alpha).tolist()
     assert needed == sorted(needed, reverse=True)

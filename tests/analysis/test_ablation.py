@@ -142,9 +142,6 @@ def test_runs_without_an_ablation_are_refused(
     assert sentence in str(raised.value)
 
 
-# Insets
-
-
 FULL = Window(0.0, 100.0)
 
 
@@ -257,9 +254,6 @@ def test_a_zoom_hiding_most_rounds_is_dropped() -> None:
     collapsed = table([(PLACES, [0.8, *[0.3 + 0.01 * n] * 8]) for n in (0, 1)], dense=0.8)
     assert isinstance(panel_axes(collapsed, "graph"), PanelAxes)
     assert panel_axes(collapsed, "graph").window.low < 30
-
-
-# The ablation: panels, insets and keys on the screen and on paper.
 
 
 @pytest.fixture

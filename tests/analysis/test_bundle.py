@@ -39,7 +39,7 @@ def made() -> list[bytes]:
 
 @pytest.fixture
 def content(runs: Sequence[Run], made: list[bytes]) -> bytes:
-    """The bundle of `runs`, which is the same whichever store they lie in, so it is made once."""
+    """The bundle of `runs`, made once: it does not depend on the store."""
     if not made:
         made.append(bundle_bytes(runs, CHOICES))
     return made[0]
@@ -135,9 +135,6 @@ def test_runs_without_rounds_and_wrong_suffixes_are_refused(
         bundle_bytes([begun], CHOICES)
     assert main(["bundle", str(begun.path), "--out", str(tmp_path / "b.tar")]) == 2
     assert "use the ending .zip" in capsys.readouterr().err
-
-
-# Sources: runs and pre-trainings that other runs need
 
 
 MakeRun = Callable[..., Run]

@@ -1,4 +1,4 @@
-"""Differences of two runs, paired by seed: against scipy and by hand."""
+"""Differences of two runs, paired by seed, against scipy and by hand; different settings; `compare` and `leaders`."""
 
 from __future__ import annotations
 
@@ -136,9 +136,6 @@ def test_sentences_follow_the_significance(make_scored: MakeScored) -> None:
     )
 
 
-# In what two runs differ: their settings, what one of them does not use, and what they were computed with.
-
-
 MakeRun = Callable[..., Run]
 
 
@@ -177,9 +174,6 @@ def test_environments_are_compared_over_all_seeds(make_run: MakeRun) -> None:
         "device": ((), ("cpu",)),
         "data (hash)": (("aaaaaaaa",), ("bbbbbbbb",)),
     }
-
-
-# The picture of a paired difference: its window, its marks and what a title may hold.
 
 
 def draw(one: Run, other: Run, label: str = "A", at: At = "round") -> go.Figure:
@@ -240,9 +234,6 @@ def test_marks_over_sparsity_use_the_first_runs_sparsity(one: Run, other: Run) -
     marks = [trace for trace in figure.data if trace.mode == "markers" and trace.customdata]
     places = sorted(place for trace in marks for place in trace.x)
     assert places == pytest.approx([0, 5, 9.75])
-
-
-# `compare` and `leaders`: their JSON, their tables, and what they refuse.
 
 
 @pytest.fixture

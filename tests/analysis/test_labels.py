@@ -1,4 +1,4 @@
-"""A person's titles and colours in tables, legends and figures, on the screen and on paper."""
+"""A user's titles and colours in tables, legends and figures; nodes of unknown class in no class anywhere."""
 
 from __future__ import annotations
 
@@ -167,9 +167,6 @@ def test_a_bundle_sets_titles_again(make_run: Callable[..., Run], store: Store) 
     assert "for me alone" not in script
 
 
-# Nodes whose class nobody knows, such as 15 papers of Citeseer: in no class in any file, table, picture or measure.
-
-
 UNKNOWN = "unknown class"
 
 
@@ -180,7 +177,7 @@ def graph() -> Graph:
 
 @pytest.fixture
 def nobody(graph: Graph) -> list[int]:
-    """The nodes of no class."""
+    """The nodes of unknown class."""
     found = np.flatnonzero(graph.labels == -1).tolist()
     assert len(found) == 15
     return found
@@ -208,7 +205,7 @@ def test_tickets_omit_unknown_classes(ticket: Ticket, nobody: list[int], tmp_pat
 
 
 def test_a_ticket_of_an_earlier_version_still_passes(ticket: Ticket, graph: Graph, tmp_path: Path) -> None:
-    """Its 15 nodes have class 0 there, and its hash is that of then."""
+    """There, the 15 nodes have class 0 and the content hash is the former one."""
     path = tmp_path / "ticket.zip"
     path.write_bytes(ticket_bytes(ticket))
     (former,) = DATASETS.get("citeseer").former_hashes

@@ -145,7 +145,7 @@ def _tables(runs: list[Run], title: str) -> str:
 
 
 def typeset(document: str, folder: Path) -> str:
-    """Run pdflatex twice, as references need, and return what it said the second time."""
+    """Run pdflatex twice, as references need, and return the output of the second run."""
     (folder / "table.tex").write_text(document)
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"]
     for _ in range(2):

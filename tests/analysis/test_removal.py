@@ -1,4 +1,4 @@
-"""Fates, decisions, what the ends of an edge share and the sentence about it, on graphs checked by hand."""
+"""Removed edges: rounds, scores, common neighbours, sentences, and shares of groups, on graphs checked by hand."""
 
 from __future__ import annotations
 
@@ -213,9 +213,6 @@ def test_the_sentence_names_the_cause() -> None:
     sentence = removal_sentence(way, 2, 2, rows[rows["way"] == 1], 2)
     assert sentence.endswith("did not depend on its mask, so its rank is the noise of the mask's start.")
     assert "Cause" not in removal_sentence(replace(way, gone=0, cause=None), 2, 2, rows[rows["way"] == 1], 2)
-
-
-# Shares of groups against counts by hand, and chance against its closed form.
 
 
 # Edges 0-1, 0-2, 1-2, 2-3, 3-4, 4-5; node 6 never had one.

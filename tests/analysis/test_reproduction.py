@@ -28,7 +28,7 @@ COST = "3 runs, seed 0: about 2 h, adds about 90 MB"
 
 @pytest.fixture
 def write(make_scored: MakeScored) -> Callable[..., None]:
-    """Write runs of an experiment: scores by method, each a start, a loss a round, and exceptions by round."""
+    """Write runs of an experiment: by method the first score, the loss per round, and exceptions by round."""
 
     def write(name: str, setting: Setting, scores: dict[str, Sequence[Sequence[float]]]) -> None:
         experiment = EXPERIMENTS.get(name)
@@ -42,7 +42,7 @@ def write(make_scored: MakeScored) -> Callable[..., None]:
 
 
 def printed_curve(setting: Setting, method: str, shift: float = 0.0) -> list[float]:
-    """Return scores that meet the paper's printed points, `shift` beside them, and fall steadily elsewhere."""
+    """Return scores that equal the printed points plus `shift` and fall steadily elsewhere."""
     points = {p.round: p.score for p in published.points(*setting) if p.method in (method, "dense")}
     return [points.get(number, 0.81 - 0.01 * number) + shift for number in range(ROUNDS)]
 
@@ -128,7 +128,7 @@ def test_random_tickets_are_compared_under_both_readings(store: Store, write: Ca
 
 
 def test_numbers_and_differences_share_one_family(store: Store, write: Callable[..., None]) -> None:
-    """Figure 3 and Table 2 both compare UGS with the paper and with random pruning: neither says it otherwise."""
+    """Figure 3 and Table 2 both compare UGS with the paper and with random pruning, with equal verdicts."""
     generator = np.random.default_rng(5)
     for name in ("random-tickets", "node-classification"):
         methods = ("ugs", "reinit") if name == "random-tickets" else ("random", "admm")

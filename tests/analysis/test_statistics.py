@@ -40,7 +40,7 @@ def test_detectable_difference_uses_the_next_holm_level() -> None:
 
 
 def test_seeds_needed_use_the_next_holm_level() -> None:
-    """Nine numbers that agree are done: the one that is open has to meet 5 %, not a tenth of it."""
+    """Nine of ten numbers agree: the open one is tested at 5 %, not at a tenth of it."""
     found = agreements([Gap(5, 0.0, 0.001, 0.015)] * 9 + [Gap(5, 0.010, 0.006, 0.015)])
     assert [each.word for each in found] == ["agrees"] * 9 + ["open"]
     assert found[-1].needed == int(verdicts.seeds_needed(0.005, 0.006, 0.05))

@@ -70,7 +70,7 @@ def test_neighbours_differ_in_marker() -> None:
 
 
 ANALYSIS = Path(__file__).parents[2] / "analysis"
-# What Plotly's svg_text_utils knows; it leaves every other entity as it is written.
+# Entities that Plotly's svg_text_utils converts; it leaves all others unchanged.
 NAMED = {
     "mu": "\N{GREEK SMALL LETTER MU}",
     "amp": "&",

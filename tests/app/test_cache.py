@@ -1,4 +1,4 @@
-"""Cached readers: keys, epochs that are read on, and the end of logs."""
+"""Cached readers: keys, epochs of growing files, and the end of logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages over a graph as the large ones are: dense features in a file, perhaps no classes, measured as a large one."""
+"""Pages over a graph like the large ones: dense features in a file, no classes, estimated measures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_ROWS = 300
 
 
 class Untouched(np.memmap[Any, np.dtype[np.float32]]):
-    """Features in a file of which a few rows may be read, and all of them never."""
+    """Features in a file: reading a few rows is allowed, reading all of them is an error."""
 
     def __getitem__(self, key: Any) -> Any:
         assert isinstance(key, np.ndarray)
@@ -46,14 +46,14 @@ class Untouched(np.memmap[Any, np.dtype[np.float32]]):
 @pytest.fixture
 def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """Cora's edges with dense features, without classes or nodes to train on, under limits that make it large."""
-    # What another test measures at the same time must not be known here.
+    # Separate from measurements of other tests.
     monkeypatch.setenv("GLT_CACHE", str(tmp_path / "cache"))
     cora = load_graph("cora")
     features = Untouched(tmp_path / "features.f32", dtype=np.float32, mode="w+", shape=(cora.num_nodes, 128))
     unknown = np.full(cora.num_nodes, -1)
     none = Split(NOBODY, NOBODY, NOBODY)
     graph = replace(cora, name="large", features=features, labels=unknown, split=none, class_names=())
-    # Such a graph comes with its hash from the folder it is mapped from.
+    # A mapped graph has its hash from its folder.
     vars(graph)["content_hash"] = "a" * 64
     spec = replace(DATASETS.get("cora"), name="large", label="Large", features=128, classes=0, load=lambda: graph)
     monkeypatch.setitem(DATASETS._entries, "large", spec)

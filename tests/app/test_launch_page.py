@@ -83,7 +83,7 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
         (resolve({**wanted, "method": "admm", "admm_rho": 0.01}, "official"), [0, 2]),
     ]
     assert app.title[0].value == "Runs"
-    # Another tab was faster.
+    # Another tab started it first.
     assert [each.value.split(": ", 2)[2] for each in app.toast] == [
         "seeds 0, 2 are already running, seed 0 is already complete.",
         "seed 0 is already complete.",
@@ -235,9 +235,6 @@ def test_export_draws_the_ablation_of_a_sweep(
     assert (
         open_page("export", what="ablation", runs=store.runs()[0].name).error[0].value.startswith("An ablation needs")
     )
-
-
-# Pre-training in the app: its progress on Runs, and as a start on Launch.
 
 
 def test_a_pretraining_is_opened_by_its_url(make_pretraining: MakePretraining, open_page: OpenPage) -> None:

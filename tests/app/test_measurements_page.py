@@ -163,7 +163,7 @@ def test_betweenness_is_computed_on_demand_in_a_subprocess(make_run: MakeRun, op
 
 
 def ranked(graph: Graph, elements: str, order: Order = "original") -> pd.DataFrame:
-    """Rank with the highest values on node 35 and on edge 10, as nothing is pruned."""
+    """Node and edge values of the unpruned graph, highest for node 35 and edge 10."""
     values = Betweenness(1.0 * (np.arange(2708) == 35), 1.0 * (np.arange(graph.num_edges) == 10), 2708)
     mask = EdgeMask.full("undirected", graph.num_edges)
     return (node_table if elements == "nodes" else edge_table)(graph, mask, values, values, order)

@@ -85,7 +85,7 @@ print(json.dumps(found))
 def test_pages_do_not_import_torch(make_run: MakeRun, tmp_path: Path) -> None:
     for method in ("ugs", "random"):
         make_run(method)
-    # In a process of its own: this one holds torch from other tests. What may import more comes last.
+    # In a subprocess, since other tests have imported torch here. Pages that may import more come last.
     names = sorted(NAMES, key=lambda name: (name in WANTED, name == "export"))
     command = [sys.executable, "-W", "ignore", "-c", OPENED_ONE_BY_ONE, str(MAIN), *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=MAIN.parents[1])
@@ -109,9 +109,6 @@ def test_a_store_that_is_not_a_folder_is_one_sentence(name: str, store: Store, o
     store.root.write_text("not a folder")
     app = open_page(name)
     assert [str(store.root) in error.value for error in app.error] == [True]
-
-
-# What every page has: plain text, notes on results, and a store that is gone.
 
 
 # Bare addresses as the page's Markdown finds them, once its own signs and backslashes are gone.
@@ -160,9 +157,6 @@ def test_a_missing_store_is_reported_until_it_returns(make_run: MakeRun, store: 
     assert "no longer exists" in app.run().error[0].value
     away.rename(store.root)
     assert not app.run().error
-
-
-# Views live in the address: links, defaults and values that cannot be used.
 
 
 def test_a_link_restores_the_view(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -249,9 +243,6 @@ def test_every_unusable_url_value_is_reported(make_run: MakeRun, open_page: Open
     app = open_page("curves", runs=[run.name], margin="99", each_seed="yes", whole="1")
     assert len(app.toast) == 2
     assert not open_page("curves", runs=[run.name], margin="5", each_seed="0").toast
-
-
-# The guided tour: shown on a first start only, never in the way of a link, and gone for good once ended.
 
 
 def card(app: AppTest) -> str:

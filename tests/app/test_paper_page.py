@@ -134,6 +134,6 @@ def test_an_arm_names_what_it_waits_for(store: Store, open_page: OpenPage, draw_
 
 
 def at_work(run: Run) -> None:
-    """Let a seed be this process's work."""
+    """Make this process the worker of a seed."""
     update = {"state": "running", **named_process(), "heartbeat": time.time()}
     run.seed(0).write_status(run.seed(0).status().model_copy(update=update))

@@ -1,4 +1,4 @@
-"""Runs are chosen by title, by their own name, and when they are gone."""
+"""Selection of runs: titles, runs and examples of one name, and runs that are missing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LESS = 0.2
 
 @pytest.fixture
 def own(make_run: MakeRun, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run of the user's own, whose scores are 20 points below those of the example of its name."""
+    """A run of the user whose scores are 20 points below those of the example of the same name."""
     first = make_run("ugs", states=("done",))
     pack_run(first, tmp_path / "examples")
     store.move_to_trash(first.path)
@@ -226,7 +226,7 @@ SEVERAL = ["curves", "tickets", "export", "measurements"]
 
 @pytest.fixture
 def pair(make_run: MakeRun) -> tuple[Run, Run]:
-    """The run that goes and the one that stays; the latter is what a page would move to."""
+    """The run that will be missing, and another one that a page could wrongly take instead."""
     return make_run("random"), make_run("ugs")
 
 
@@ -428,7 +428,7 @@ def test_a_bundle_holds_only_the_requested_runs(pair: tuple[Run, Run], store: St
     store.move_to_trash(gone.path)
     app.button(key="make-bundle").click().run()
     assert reports_missing(app, gone)
-    # It is still offered: what was pressed was the button for both runs.
+    # It is still offered: the pressed button was for both runs.
     assert app.button(key="make-bundle")
     assert "export: bundle" not in app.session_state
 

@@ -1,4 +1,4 @@
-"""Runs: states, errors, and what the buttons ask of the store and the jobs."""
+"""The Runs page: states, errors, buttons, annotations, and the check and repair of damaged runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_failed_seed_shows_its_error_and_can_be_resumed(
     assert "lower learning_rate" in texts(app)
     app.button(key=f"resume-{run.name}-1").click().run()
     assert calls == [(run.name, [1])]
-    # Somebody else finished it meanwhile.
+    # Another process finished it meanwhile.
     assert [each.value for each in app.toast] == ["Not started: seed 1 is already complete."]
 
 
@@ -234,11 +234,8 @@ def test_a_starting_seed_shows_its_elapsed_time(
 
 
 def _report(seed_run: SeedRun, state: State, **changes: object) -> None:
-    """Write a status of a worker that lives: this process stands in for it."""
+    """Write a status of a live worker; this process stands in for it."""
     seed_run.write_status(Status.model_validate({"state": state, "seed": seed_run.seed, **named_process(), **changes}))
-
-
-# Actions on runs: annotations, and the check and repair of damaged ones.
 
 
 NASTY = "<script>alert(1)</script> [x](http://y) $a$"
@@ -353,7 +350,7 @@ def test_a_damaged_file_is_one_sentence(make_run: MakeRun, store: Store, open_pa
 
 
 def test_tables_escape_spreadsheet_formulas_in_titles(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
-    """The browser saves the tables of a page as they are."""
+    """The browser saves the tables of a page unchanged."""
     store.annotate(make_run("ugs").name, {"title": "=1+1"})
     store.annotate(make_run("random").name, {"title": "@SUM(A1)"})
     for page in ("curves", "compare"):

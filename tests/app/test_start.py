@@ -1,4 +1,4 @@
-"""Starts: the command `glt`, and an app that only this machine reaches, whatever folder it is started from."""
+"""Starts of the command `glt` and of the app, which only this machine reaches, from any folder."""
 
 from __future__ import annotations
 
@@ -57,9 +57,6 @@ def test_studio_is_protected_and_forwards_options(tmp_path: Path) -> None:
     command = [*COMMAND, "studio", "--", "--server.baseUrlPath", "studio"]
     with started(command, tmp_path, tmp_path, base="/studio") as server:
         server.assert_serves_this_machine_alone()
-
-
-# The app is this machine's alone, whatever folder it is started from; where it cannot be, it serves one sentence.
 
 
 ROOT = MAIN.parents[1]

@@ -114,7 +114,7 @@ def test_streamlit_replaces_a_runner_and_then_ignores_its_messages(monkeypatch: 
 
 @dataclass
 class Runner:
-    """A run that takes further requests, or whose thread has ended."""
+    """A script run that accepts further requests, or whose thread has ended."""
 
     takes: bool
     requests: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The page of subgraphs: its sections, its samples and a second run beside the first."""
+"""The Subgraphs page: its sections, its samples and a second run beside the first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers on pages, and the diagnostics beside a curve."""
+"""Curves and Tickets: verdicts, diagnostics, downloads, and imported ticket files."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_the_margin_decides_the_verdict(named: str, make_run: MakeRun, open_page
     ]
     assert "ticket, round 1" in " ".join(badge.value for badge in app.markdown)
     assert "MACs saved" in {metric.label for metric in app.metric}
-    # An address of before names it otherwise.
+    # An older URL uses another name.
     app = open_page("tickets", **{named: "3"})
     assert app.number_input(key="margin").value == 3
     assert "ticket, round 2" in " ".join(badge.value for badge in app.markdown)
@@ -144,9 +144,6 @@ def test_runs_report_a_search_at_chance_level(open_page: OpenPage) -> None:
         "validation is at chance from epoch 171 or earlier to the end; masks were read before, at epoch 15" in t
         for t in expected
     )
-
-
-# The Tickets page: its front, what a card can be asked for, and what is said where something cannot be had.
 
 
 def test_the_pareto_front_uses_the_axis_in_the_url(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -259,9 +256,6 @@ def test_a_busy_machine_is_a_warning_before_measuring(
     assert ticket_actions.busy_words().split(":")[0] == expected
 
 
-# A ticket file from elsewhere, and the limits of what is accepted.
-
-
 @pytest.fixture
 def ticket(store: Store) -> Ticket:
     """A drawn round of a narrow GCN on Cora whose record is made from its masks."""
@@ -281,7 +275,7 @@ def ended(content: bytes) -> Computation:
 
 
 def opened(computation: Computation, name: str = "mine.zip", **view: str) -> AppTest:
-    """Open the page with a file that was brought and checked before."""
+    """Open the page with an uploaded and checked file."""
     from streamlit.util import calc_hash
 
     load_settings()

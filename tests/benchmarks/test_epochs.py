@@ -1,4 +1,4 @@
-"""What is timed: bare epochs equal the engine's, other formulations too, whole runs, the OGB layout."""
+"""Timed code: bare epochs and other formulations train as the engine does; whole runs; synthetic OGB data."""
 
 from __future__ import annotations
 
@@ -69,8 +69,6 @@ def test_bare_epochs_train_as_the_engine_does(soft: bool, kind: type[BareEpoch])
         np.testing.assert_allclose(tensor.numpy(), expected, atol=2e-4)
 
 
-# Other formulations.
-
 Made = Callable[[Graph, RunConfig], MaskedSearch]
 
 
@@ -86,9 +84,6 @@ def trained(make: Made, graph: Graph) -> list[torch.Tensor]:
 def test_products_with_diagonal_matrices_train_as_broadcasting_does(small_graph: Graph) -> None:
     for found, expected in zip(trained(authors_search, small_graph), trained(dense_search, small_graph), strict=True):
         torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
-
-
-# Whole runs.
 
 
 def test_worker_cpu_seconds_and_rounds_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,9 +104,6 @@ def test_two_seeds_are_compared_with_one() -> None:
         "two over one": 1.1,
         "two over one, CPU seconds a seed": 1.2,
     }
-
-
-# OGB layout.
 
 
 @pytest.fixture

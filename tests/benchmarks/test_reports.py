@@ -29,7 +29,7 @@ from benchmarks.speed_page import page, write_page
 from glt.errors import ConfigError, DataError
 from glt.formats import MISSING
 
-# No ogbn-arxiv there: a StudioError, reported in one line.
+# A folder without ogbn-arxiv: a StudioError, reported in one line.
 NO_FOLDER = Part("missing", None, quick=("arxiv-loading", "--root", "/nowhere/at/all"))
 REFUSED = Part("refused", None, quick=("floors", "--datasets", "nothing"))
 
@@ -99,9 +99,6 @@ def test_machine_description_is_the_processor_without_host_name() -> None:
     assert found["processor"]
 
 
-# Comparison.
-
-
 def report(*results: Measured, **about: str) -> Report:
     return Report(machine={"processor": "P", **about}, versions={}, revision=None, time="", results=results)
 
@@ -159,8 +156,6 @@ def test_values_as_text(unit: str, value: float, words: str) -> None:
     assert value_words(Measured.model_validate({"name": "a/b", "value": value, "unit": unit}), value) == words
 
 
-# Schema.
-
 ABOUT: dict[str, Any] = {"machine": {"processor": "P"}, "versions": {}, "revision": None, "time": "2026-01-01T00:00:00"}
 
 
@@ -213,9 +208,6 @@ def test_a_step_is_repeated_for_its_time_at_least_once() -> None:
     calls.clear()
     repeated("a/b", lambda: calls.append(1), most=4, seconds=0)
     assert len(calls) == 2
-
-
-# docs/speed.md is made of a report: what it measured, what is aimed at, and what was not reached.
 
 
 def speed_page_report(*results: Measured, failed: tuple[Failed, ...] = ()) -> Report:
@@ -283,9 +275,6 @@ def test_page_results_form_a_grid() -> None:
     assert row(found, "Runs, first")[1:] == ["2.6 s", "2.8 s"]
     assert row(found, "Curves, load")[1:] == ["1.5 s", MISSING]
     assert row(found, "memory, before")[1:] == ["74 MB", "B"]
-
-
-# The visitor without a browser reports errors that a person would see.
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ expect.set_options(timeout=MILLISECONDS)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., None]) -> Iterator[Store]:
-    """A store with two finished runs; whatever is at work at the end is stopped."""
+    """A store with two finished runs; running workers are stopped at the end."""
     store = Store(tmp_path_factory.mktemp("browser") / "store")
     for method in ("ugs", "random"):
         config = resolve({"method": method, "rounds": 3, "epochs": 5, "retrain_epochs": 5}, "official")
@@ -100,7 +100,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    """A fresh profile that reaches the app only; anything else it asks for fails the test."""
+    """A fresh browser profile; any request to another host than the app fails the test."""
     requests: list[str] = []
 
     def note(request: Request) -> None:

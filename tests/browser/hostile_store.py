@@ -1,4 +1,4 @@
-"""A store in which every text that somebody can bring is one that a browser would run, fetch or follow, were it let."""
+"""A store whose texts all hold code, markup and links that a browser must not run, fetch or follow."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STRANGER = resolve({**SETTINGS, "method": "admm"})
 
 
 def make(folder: Path, draw_seed: Callable[..., None]) -> Store:
-    """Write runs, annotations, states, environments, logs and folders, all of which say what they should not."""
+    """Write runs, annotations, states, environments, logs and folders with hostile texts."""
     store = Store(folder)
     runs = [store.create(resolve({**SETTINGS, "method": method})) for method in ("ugs", "random")]
     strange = STRANGER.model_copy(
@@ -62,7 +62,7 @@ def _say(store: Store, run: Run) -> None:
 
 
 def ticket(store: Store) -> bytes:
-    """Return a ticket file whose classes, nodes, data set, run and metric are named so."""
+    """Return a ticket file with hostile names of classes, nodes, data set, run and metric."""
     small = {"hidden": 4, "rounds": 1, "p_graph": 0.5, "p_weight": 0.5}
     seed = Store(store.root.parent / "tickets").create(resolve(small)).seed(0)
     with seed.lock():

@@ -1,4 +1,4 @@
-"""Every page by keyboard and without eyes: names for pictures and controls, visible focus, text that can be read."""
+"""Accessibility of every page: names of pictures and controls, visible keyboard focus, contrast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever texts a store or a file brings, a browser runs none of them, fetches nothing for them, and asks nobody."""
+"""A browser runs no text of a store or ticket file and makes no request for it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def hostile_address(hostile: Store) -> Iterator[str]:
 
 @pytest.fixture
 def watched(context: BrowserContext) -> Iterator[Page]:
-    """A tab that notes a dialog, a new window and the marker in any of its frames; requests are the context's part."""
+    """A tab that records dialogs, new windows and the marker in any frame; the context checks requests."""
     page = context.new_page()
     seen: list[str] = []
     page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
@@ -54,7 +54,7 @@ def watched(context: BrowserContext) -> Iterator[Page]:
 
 
 def look(page: Page, address: str) -> None:
-    """Open a page, hover over what it draws, and see that nothing was run in any frame."""
+    """Open a page, hover over its figures, and check that no code ran in any frame."""
     page.goto(address)
     page.wait_for_function(SETTLED)
     for x, y in page.evaluate(HOVER):

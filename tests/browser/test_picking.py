@@ -1,4 +1,4 @@
-"""A click in the pictures of Subgraphs opens what became of it; the address and the keyboard lead there too."""
+"""Selection of nodes and edges in the pictures of Subgraphs by click, keyboard and URL."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def click(page: Page, frame: Frame, panel: int, x: float, y: float) -> None:
 
 
 def wait_for_view(frame: Frame) -> None:
-    """Wait until the picture has said where it looks (its policy forbids Playwright's own way to wait)."""
+    """Wait until the picture has reported its view (its policy forbids Playwright's own way to wait)."""
     deadline = time.monotonic() + MILLISECONDS / 1000
     while not frame.evaluate(f"Boolean({VIEW})"):
         assert time.monotonic() < deadline, "the picture does not say where it looks"

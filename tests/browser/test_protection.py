@@ -1,4 +1,4 @@
-"""What the server answers to other origins and odd requests, and that nothing asks another machine for anything."""
+"""The server's answers to other origins and malformed requests; no request to another machine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_no_job_makes_an_outside_request(page: Page, store: Store, tmp_path: Pat
 
 @pytest.mark.long
 def test_reading_ogb_data_makes_no_request(test_data: Path, tmp_path: Path) -> None:
-    """Its package starts a thread that looks for a newer version of itself, where nobody stops it."""
+    """The ogb package starts a thread that looks for a newer version unless it is prevented."""
     log = tmp_path / "network.log"
     environment = {**os.environ, **guarded(log), "GLT_DATA": str(test_data / "ogb_sample"), "GLT_CACHE": str(tmp_path)}
     command = [sys.executable, "-m", "glt.datasets.cache", "ogbn-arxiv"]
@@ -75,7 +75,7 @@ def test_commands_make_no_request(store: Store, tmp_path: Path, verb: str) -> No
 
 
 FOREIGN = "http://evil.example"
-# In a system's list of users, and in our own sources and settings.
+# Texts of /etc/passwd and of the program's own sources and settings.
 SECRETS = (b"root:", b"[server]", b"allowedHosts", b"def main()")
 UP = "../" * 8
 ESCAPED = "%2e%2e/" * 8

@@ -16,7 +16,7 @@ FOCUSED = """text => document.activeElement.matches("button") && document.active
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[tuple[str, Path]]:
-    """A server over an empty store for somebody who never started the app, and their state folder."""
+    """A server over an empty store at a first start, and its state folder."""
     folder = tmp_path_factory.mktemp("first start")
     with serve(folder / "store", {"XDG_STATE_HOME": str(folder / "state")}) as address:
         yield address, folder / "state"

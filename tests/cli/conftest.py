@@ -14,7 +14,7 @@ import pytest
 from glt.jobs import stop
 from glt.store import Store
 
-# Seconds; a machine may have other things to do.
+# Seconds; generous, since the machine may be busy.
 PATIENCE = 1800
 SHORT = ("--set", "rounds=2", "retrain_epochs=3", "epochs=1", "hidden=16")
 LONG = ("--set", "rounds=400", "retrain_epochs=3", "epochs=1", "hidden=16")
@@ -26,7 +26,7 @@ OnTerminal = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """The store that GLT_STORE names; whatever still works in it is killed afterwards."""
+    """The store that GLT_STORE names; remaining workers are killed afterwards."""
     store = Store(tmp_path / "store")
     monkeypatch.setenv("GLT_STORE", str(store.root))
     yield store

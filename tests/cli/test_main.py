@@ -1,4 +1,4 @@
-"""What every verb shares: one line for whatever is wrong, exit codes, help, completion, streams, files written."""
+"""What every verb shares: errors on one line, exit codes, help, completion, streams, written files."""
 
 from __future__ import annotations
 
@@ -191,9 +191,6 @@ def test_unusable_devices_are_refused(
     assert not store.exists()
 
 
-# Help.
-
-
 VERBS = Verbs(SECTIONS, ABOUT)
 # --explain prints and ends while it is parsed; another test runs it.
 VERB_EXAMPLES = [
@@ -319,9 +316,6 @@ def test_help_imports_nothing_slow() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Arguments.
-
-
 def arguments(*words: str) -> dict[str, object]:
     name, *rest = words
     return vars(VERBS.verb(name).arguments(rest))
@@ -353,9 +347,6 @@ def test_device_options() -> None:
     assert arguments("run", "--device", "cuda")["device"] == "cuda"
     assert arguments("run", "--devices", "cuda:0,cuda:1")["device"] == ("cuda:0", "cuda:1")
     assert arguments("run")["device"] is None
-
-
-# Completion.
 
 
 @pytest.fixture
@@ -401,9 +392,6 @@ def test_completion_script(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: 
     assert f"_GLT_COMPLETE={shell}_complete" in capsys.readouterr().out
 
 
-# Streams and files.
-
-
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LANG": "C"}
 UGS, RANDOM = (
     next(path.name for path in sorted(EXAMPLES.iterdir()) if path.name.startswith(f"cora-node-gcn-{method}"))
@@ -430,7 +418,7 @@ CLOSED = {"out": ">&-", "err": "2>&-", "both": ">&- 2>&-", "in": "<&-", "all": "
 
 @pytest.fixture
 def titled(tmp_path: Path) -> Path:
-    """A store of links to two examples, which have titles and notes beyond ASCII."""
+    """A store of links to two examples with titles and notes beyond ASCII."""
     store = tmp_path / "store"
     store.mkdir()
     for name in (UGS, RANDOM):
@@ -469,7 +457,7 @@ def test_other_closed_streams_are_no_error(closed: str, titled: Path) -> None:
 
 
 def test_output_never_lands_in_a_written_file(tmp_path: Path) -> None:
-    """A file that is opened while standard output is closed must not get its number."""
+    """A file opened while standard output is closed must not get its file descriptor."""
     code = """
 import os, sys
 from glt.cli.main import prepare_streams

@@ -72,7 +72,7 @@ def test_pretrain_on_links_states_its_edges(glt: Glt, store: Store) -> None:
 
 
 def killed_in_mid_training(glt: Glt, store: Store) -> tuple[list[str], PretrainingSeed]:
-    """Kill a worker that trains, and return its command; where the machine was faster, one with more epochs."""
+    """Kill a worker while it trains, and return its command; retry with more epochs if it ended before."""
     for epochs in (100, 400, 1600, 6400):
         arguments = ["pretrain", "--hidden", "4", "--set", f"epochs={epochs}", f"patience={epochs}"]
         assert glt(*arguments, "--detach").returncode == 0

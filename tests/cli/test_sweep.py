@@ -108,9 +108,6 @@ def test_one_progress_bar_per_point(on_terminal: OnTerminal, store: Store) -> No
     assert "100 % done" in drawn
 
 
-# Reproduce.
-
-
 @pytest.fixture
 def quick(fake_engine: pytest.MonkeyPatch) -> None:
     """An engine whose epochs take no time."""

@@ -148,9 +148,6 @@ def test_a_missing_folder_is_one_line(run: Run, tmp_path: Path, capsys: pytest.C
     assert "--out" in error
 
 
-# Latency.
-
-
 def test_latency_prints_one_json_document(run, capfd: pytest.CaptureFixture[str]) -> None:  # noqa: ANN001
     assert main(["latency", run.name, "--round", "1", "--repeats", "2", "--warm-up", "0", "--json"]) == 0
     captured = capfd.readouterr()

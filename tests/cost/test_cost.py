@@ -88,9 +88,6 @@ def test_counterfactuals_prune_one_thing_at_a_time() -> None:
     assert parts["both"]["aggregate"] == parts["graph_only"]["aggregate"] == entries * (H + C)
 
 
-# Latency.
-
-
 def pruned(**settings: object) -> tuple[Problem, Masks, dict[str, np.ndarray]]:
     """A network with drawn weights and masks that remove 40% of edges and weights."""
     config = resolve({"hidden": 16, **settings}, "official" if settings.get("model") == "gin" else None)

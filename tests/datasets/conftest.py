@@ -1,4 +1,4 @@
-"""Copies of the small folders in OGB's layout, which a test may change, and a data root and cache of its own."""
+"""Copies of the small folders in OGB's layout that a test may change, with a data root and cache per test."""
 
 from __future__ import annotations
 

@@ -87,9 +87,6 @@ def test_content_hash_depends_on_content_only() -> None:
         assert one.content_hash != changed.content_hash
 
 
-# Graphs on disk.
-
-
 def make(rng: np.random.Generator, nodes: int, features: int, binary: bool) -> Graph:
     pairs = np.stack(np.triu_indices(nodes, 1))
     matrix = rng.random((nodes, features), dtype=np.float32) * (rng.random((nodes, features)) < 0.3)
@@ -227,8 +224,6 @@ def test_only_older_folders_of_the_same_data_are_removed(full_graph: Graph, tmp_
     remove_others(tmp_path / "set-1-here-b", "set-1-here-*")
     assert {path.name for path in tmp_path.iterdir()} == {"set-1-here-b", "set-1-there-a"}
 
-
-# The cache: one process at a time, leftovers removed.
 
 OTHER = """
 import sys

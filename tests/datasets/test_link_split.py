@@ -88,7 +88,7 @@ def test_the_training_graph_keeps_everything_but_held_out_edges() -> None:
 
 
 def test_held_out_edges_do_not_depend_on_node_order() -> None:
-    """In a clique every edge is as likely to be outside the forest: an order's artefact would favour some nodes."""
+    """In a clique every edge is equally likely outside the spanning forest, whatever the order of nodes."""
     graph = random_graph(12, 2000, 0)
     assert graph.num_edges == 66
     counts = np.zeros(66)

@@ -206,7 +206,7 @@ Copy = Callable[[str], Path]
 def test_changed_files_or_version_replace_the_cached_graph(
     copied: Copy, ogb_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An earlier version may have read files that are refused now."""
+    """An earlier version may have accepted files that are refused now."""
     folder = copied("ogbn-arxiv")
     before = files_under(ogb_root)
 
@@ -269,8 +269,6 @@ def test_the_app_reads_data_in_a_subprocess(copied: Copy, ogb_root: Path, monkey
     with pytest.raises(DataError, match=r"node-label\.csv\.gz"):
         load("ogbn-arxiv")
 
-
-# Downloads.
 
 # What OGB calls the archive and the folder in it.
 ARCHIVES = {"ogbn-arxiv": "arxiv", "ogbn-proteins": "proteins", "ogbl-collab": "collab"}
@@ -378,7 +376,7 @@ def test_a_failed_connection_is_one_sentence_and_leaves_nothing(
     assert "_ssl.c" not in message
     assert f"put its files (raw, split and RELEASE_v1.txt) into {ogb_root / 'ogbn_arxiv'}; GLT_DATA sets" in message
     assert not ogb_root.exists()
-    # What a failed download of the ogb package leaves is no reason to ask.
+    # Remains of a failed download need no confirmation.
     (ogb_root / "ogbn_arxiv" / "raw").mkdir(parents=True)
     assert refusal("ogbn-arxiv") == message
 

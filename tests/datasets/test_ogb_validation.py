@@ -1,4 +1,4 @@
-"""Folders of OGB that are not as they should be: one sentence that names the file; nothing in them is run."""
+"""Malformed OGB folders: one sentence names the file, and no code in them is run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def changed(path: Path, row: int, text: str | None) -> None:
 @pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("file", ARXIV_FILES)
 def test_a_missing_file_is_named(copied: Copy, file: str, linked: bool) -> None:
-    """A link to itself is missing too."""
+    """A symbolic link to itself counts as missing."""
     folder = copied("ogbn-arxiv")
     (folder / file).unlink()
     if linked:

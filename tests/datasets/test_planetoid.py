@@ -1,4 +1,4 @@
-"""The bundled graphs are Planetoid's to the bit, with the facts that loaders often lose; raw files are checked."""
+"""The bundled graphs equal Planetoid's bit for bit, with isolated nodes and unknown classes; raw files are checked."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_graphs_equal_pyg_planetoid(test_data: Path, name: str) -> None:
 
 
 def test_a_run_on_the_bundled_graph_gives_the_bits_of_the_raw_files(test_data: Path, tmp_path: Path) -> None:
-    """Among them the two rounds that an earlier version gives, whose 15 papers of no class had class 0."""
+    """Including the two rounds of an earlier version, in which the 15 papers without class had class 0."""
     bundled = load_graph("citeseer")
     original = read_planetoid(test_data / "planetoid", "Citeseer", "citeseer", bundled.class_names)
     earlier = replace(original, labels=np.maximum(original.labels, 0))
@@ -148,7 +148,7 @@ def test_class_names_follow_planetoid_numbers(name: str) -> None:
 
 
 def test_the_build_script_reproduces_bundled_files(tmp_path: Path) -> None:
-    """Take the tables apart out of the bundled graph, shuffled, and let the script put them together."""
+    """Reconstruct shuffled tables from the bundled graph and let the script build the graph again."""
     graph = load_graph("cora")
     ids = np.array(graph.node_ids, dtype=np.int64)
     subjects = {str(number): label for number, label in enumerate((3, 6, 1, 4, 0, 2, 5))}

@@ -130,6 +130,6 @@ def install() -> None:
     sys.modules.update(fakes)
 
 
-# Only at a process's start: whoever merely reads this file, as the search for doctests does, keeps the real torch.
+# Only at a process's start: importing this file later, as doctest collection does, keeps the real torch.
 if __name__ == "sitecustomize":
     install()

@@ -13,7 +13,7 @@ from glt.jobs import stop
 from glt.store import Run, State, Store
 from glt.store.locks import ACTIVE
 
-# Seconds; a machine may have other things to do.
+# Seconds; generous, since the machine may be busy.
 PATIENCE = 600
 
 

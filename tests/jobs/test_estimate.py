@@ -114,9 +114,6 @@ def test_estimated_cost_of_a_large_graph(tmp_path: Path, monkeypatch: Patch) -> 
     assert forecast(store, [config], [0], []).memory_bytes == needed_bytes(config)
 
 
-# Memory.
-
-
 Wait = Callable[..., None]
 MB = 2**20
 

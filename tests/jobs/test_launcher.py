@@ -87,7 +87,7 @@ def test_a_second_worker_on_a_seed_is_refused(
     run = start(store, long_config, [1]).run
     wait(run, "running")
     before = run.seed(1).status()
-    # Nor can one be started by hand.
+    # Nor can a worker be started by hand.
     for extra in ([], ["--threads", "2"]):
         assert main([str(store.root), run.name, "1", *extra]) == 1
     # A worker that computes is not waited for.
@@ -189,7 +189,7 @@ def test_cuda_without_a_device_is_refused(store: Store, config: RunConfig, wait:
         with pytest.raises(JobError, match="--device cpu"):
             begin_all(store, config, [0], device="cuda")
     assert not store.root.exists()
-    # A worker whose device is gone since says so.
+    # A worker whose device has disappeared reports it.
     monkeypatch.setattr(launcher, "check_device", lambda device: None)
     run = start(store, config, [0], device="cuda").run
     wait(run, "failed")
@@ -211,7 +211,7 @@ def no_worker(monkeypatch: Patch) -> None:
 
 
 def last_round(seed_run: SeedRun, draw_seed: Draw) -> None:
-    """Have somebody else compute everything, to the last round."""
+    """Complete the seed as another process would."""
     for file in seed_run.path.glob("*.jsonl"):
         file.unlink()
     draw_seed(seed_run, rounds=seed_run.config.rounds)
@@ -250,7 +250,7 @@ def test_a_start_waits_for_a_worker_that_is_ending(
     other = take_lock(seed_run.lock_path)
 
     def sleep(_: float) -> None:
-        """Give the lock back at the third look."""
+        """Release the lock at the third attempt."""
         if next(looks) == 2:
             if finished:
                 last_round(seed_run, draw_seed)

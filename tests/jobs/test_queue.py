@@ -105,9 +105,6 @@ def test_killed_workers_leave_the_queue(
     wait(run, "lost")
 
 
-# Runs that need another run wait for it without blocking others, and say why if it fails.
-
-
 def ticket_of(run: Run) -> RunConfig:
     """A random ticket of a run, over one round."""
     settings = run.config.model_dump(include={"epochs", "retrain_epochs"})
@@ -116,7 +113,7 @@ def ticket_of(run: Run) -> RunConfig:
 
 @pytest.fixture
 def gate(fake_engine: Patch, tmp_path: Path) -> Path:
-    """What workers wait for in their first round: a file that is not there yet."""
+    """A file that does not exist yet: workers wait for it in their first round."""
     fake_engine.setenv("FAKE_GATE", str(tmp_path / "gate"))
     return tmp_path / "gate"
 
@@ -184,9 +181,6 @@ def test_a_run_waits_for_its_pretraining(store: Store) -> None:
     seed.write_first_layer(layer, {"best_epoch": 1, "epochs": 2, "loss": 0.5, "graph": "a" * 64})
     seed.write_status(status.model_copy(update={"state": "done"}))
     assert [awaited(store, config, number) for number in (0, 1)] == [None, None]
-
-
-# Devices and threads.
 
 
 TWO = ("cuda:0", "cuda:1")
@@ -271,7 +265,7 @@ def test_a_cuda_device_runs_one_worker_at_a_time(
     assert run.seed(2).status().state == "queued"
     assert {device_of(run, seed) for seed in (0, 1)} == set(TWO)
     stop(run, [0])
-    # Seed 2 stood behind seed 0 and takes its place.
+    # Seed 2 waited behind seed 0 and takes its place.
     wait(run, "running", seeds=[2], rounds=1)
     assert device_of(run, 2) == "cuda:0"
 
@@ -293,7 +287,7 @@ def test_a_resume_keeps_the_device_type(store: Store, config: RunConfig, two_dev
     assert resume(store, longer, device=("cuda:1",)).seeds == (0,)
     wait(longer, "done")
     assert device_of(longer, 0) == "cuda:0"
-    # A worker whose device is gone since says so.
+    # A worker whose device has disappeared reports it.
     two_devices.setenv("FAKE_CUDA", "1")
     start(store, longer.config, [1], device=("cuda:1",))
     wait(longer, "failed", seeds=[1])
@@ -321,7 +315,7 @@ def test_more_threads_than_cores_are_refused(seed_run: SeedRun, monkeypatch: Pat
     monkeypatch.setenv(THREADS_VARIABLE, "9999")
     with pytest.raises(ConfigError, match=TOO_MANY):
         settle(seed_run, None, None)
-    # A seed that began with more threads goes on with all cores.
+    # A seed that began with more threads resumes with all cores.
     seed_run.write_environment({"threads": 64, "device": "cpu"})
     assert settle(seed_run, None, None) == settle(seed_run, 2, None) == Settings(2)
     with pytest.raises(JobError, match="threads = 2 and must continue"):

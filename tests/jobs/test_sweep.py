@@ -102,7 +102,7 @@ def test_finished_runs_of_a_sweep_are_not_computed_again(
         wait(each.run, "done")
     assert [each.run.config for each in started] == [first, second]
     assert {path: path.stat().st_mtime_ns for path in run.seed(0).path.glob("*.safetensors")} == before
-    # What is done is not stopped.
+    # Finished runs are not stopped.
     stop_workers(workers_of(started))
     assert [stop(each.run) for each in started] == [[], []]
     assert [each.run.seed(0).status().state for each in started] == ["done", "done"]

@@ -75,7 +75,7 @@ def test_a_signal_stops_a_worker(store: Store, long_config: RunConfig, wait: Wai
     command = [sys.executable, "-m", "glt.jobs.worker", str(store.root), run.name, "4"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as worker:
         wait(run, "running", "lost", seeds=[4], rounds=1)  # lost: before its first status
-        # The nicest there is are 19, whatever is added.
+        # The largest nice value is 19.
         assert psutil.Process(worker.pid).nice() == min(psutil.Process().nice() + NICENESS, 19)
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(timeout=1800) == 130
@@ -107,9 +107,6 @@ def test_a_worker_whose_folder_moves_while_it_waits_ends(
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1
     assert "moved or deleted while it was being computed" in printed
-
-
-# environment.json: written once; a resume adds other versions and refuses other data.
 
 
 @pytest.fixture
@@ -182,9 +179,6 @@ def test_uncommitted_sources_are_recorded(checkout: Path, tmp_path: Path) -> Non
     assert sources_digest(checkout) != digest
 
 
-# The real engine: stopped in mid-round and resumed, the bytes are the same (kills: tests/robustness/faults).
-
-
 EXEMPT = {"status.json", "environment.json", "log.txt", "lock"}
 
 
@@ -196,7 +190,7 @@ def comparable(folder: Path) -> dict[str, object]:
 
 
 def stopped_in_round_1(store: Store, wait: Wait) -> Run:
-    """Stop a run in the middle of round 1; where the machine was faster than the test, one of more epochs."""
+    """Stop a run in the middle of round 1; retry with more epochs if it ended before."""
     for epochs in (40, 160, 640, 2560):
         config = resolve({"hidden": 16, "rounds": 1, "epochs": epochs, "retrain_epochs": epochs}, "official")
         run = start(store, config, [0]).run

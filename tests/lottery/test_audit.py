@@ -33,7 +33,7 @@ from glt.training.problem import Problem
 from tests.conftest import Compute, Watcher
 
 ANOTHER = "f" * 64
-# Everything that puts a seed's masks on its graph, in one process.
+# Every function that combines a seed's masks with its graph.
 READERS: dict[str, Callable[[Run], object]] = {
     "graph_of": lambda run: graph_of(run.seed(0)),
     "whole_graph_of": lambda run: whole_graph_of(run.seed(0)),
@@ -56,7 +56,7 @@ def test_audit_passes_for_every_round(compute: Compute, method: str, degree: str
 
 
 def test_audit_fails_if_a_removed_edge_or_weight_still_acts(compute: Compute) -> None:
-    """Compare masks with others: the audit's difference must show it."""
+    """Audit with changed masks: the difference must show."""
     run = compute(rounds=1)
     problem = Problem(run.config, load_graph("cora"))
     masks, weights = run.masks(1), run.weights(1)
@@ -139,7 +139,7 @@ def test_examples_record_the_hash_of_the_bundled_graph() -> None:
 
 
 def test_every_page_and_command_checks_the_graph_before_masks() -> None:
-    """`message_graph` knows no seed: outside the engine, only a graph that is compared by itself comes from it."""
+    """`message_graph` does not check a seed's data: only callers that compare the graph themselves may import it."""
     root = Path(__file__).parents[2]
     users = {
         str(path.relative_to(root))
@@ -148,9 +148,6 @@ def test_every_page_and_command_checks_the_graph_before_masks() -> None:
         if "import message_graph" in (text := path.read_text(encoding="utf-8")) or ", message_graph" in text
     }
     assert users == {"analysis/runs.py", "app/views/ticket_import.py"}
-
-
-# Diagnosis.
 
 
 # Masks move by a tenth an epoch and reach zero at the tenth, under a penalty that nothing outweighs.
@@ -210,7 +207,7 @@ def test_a_search_without_collapse_has_no_note(sound: SeedRun) -> None:
 
 @pytest.mark.parametrize("name", ["collapsed", "sound"])
 def test_derived_notes_equal_recorded_notes(name: str, request: pytest.FixtureRequest) -> None:
-    """But for the values of masks, which no store holds."""
+    """Except those that need soft mask values, which no store holds."""
     seed_run: SeedRun = request.getfixturevalue(name)
     noted = diagnoses(seed_run, seed_run.rounds())
     derived = derive(seed_run, load_graph("cora"), [0, 1, 2])

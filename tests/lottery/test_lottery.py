@@ -29,7 +29,7 @@ from tests.conftest import Compute, Watcher
 
 CORA_EDGES = 5278
 WEIGHTS = 1433 * 16 + 16 * 7
-# Random tickets start from weights of their own, on purpose, and have tests of their own.
+# Random tickets start from another draw and have separate tests.
 SEARCHING = [method.name for method in METHODS if method.initialisation(RunConfig(method=method.name)) == 0]
 TINY = {"hidden": 16, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
 ADMM = {"method": "admm", "admm_iterations": 3, "admm_steps": 2}
@@ -115,8 +115,6 @@ def test_pruned_weights_are_exactly_zero_in_the_store(compute: Compute) -> None:
         assert not run.weights(2)[name][~keep].any()
 
 
-# Every model, data set and task.
-
 TRAINING_EDGES = {"cora": 4488, "citeseer": 3870, "pubmed": 37676}
 
 
@@ -145,8 +143,6 @@ def test_two_rounds_are_computed_and_audited(compute: Compute, model: str, datas
         assert report.passed
         assert report.test == pytest.approx(report.recorded_test, abs=0.01)
 
-
-# ResGCN on OGB samples.
 
 SMALL = {"model": "resgcn", "layers": 3, "hidden": 8, "rounds": 2, "epochs": 2, "retrain_epochs": 3}
 SETS = {

@@ -107,7 +107,7 @@ def test_admm_iterates_equal_a_dense_formulation(problem: Problem, monkeypatch: 
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, start: float, iterates: Sequence[float]) -> None:
-    """Have the start's projection and the iterates' score these in turn."""
+    """Replace the validation scores of the start's projection and of the iterates."""
     scores = iter([start, *iterates])
     monkeypatch.setattr(admm._FixedNetwork, "validation", lambda network, values: next(scores))
 
@@ -179,8 +179,6 @@ def test_admm_notes_as_sentences() -> None:
     assert method.note_words({}) == method.note_words({"solver_iterate": "x"}) == ""
 
 
-# Masks of the rounds that a method computes.
-
 CORA_EDGES = 5278
 WEIGHTS = 1433 * 16 + 16 * 7
 SOLVER = {"method": "admm", "admm_iterations": 3, "admm_steps": 2}
@@ -209,7 +207,7 @@ def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> 
 
 @pytest.mark.parametrize("objective", ["gic", "bce", "hadamard"])
 def test_admm_prunes_all_training_edges_in_link_prediction(compute: Compute, objective: str) -> None:
-    """Edges held out are held out once: the small network sees the same training graph as the run's own."""
+    """Held-out edges are split once: the solver's network sees the same training graph as the run's."""
     settings = {"task": "link", "link_objective": objective, "gic_iterations": 1}
     run = compute(**SOLVER, rounds=1, **settings)
     assert run.masks(0).edges.keep.size == run.masks(1).edges.keep.size == 2 * 4488
@@ -242,7 +240,7 @@ def test_masks_that_do_not_nest_as_declared_are_an_error(compute: Compute, monke
 
 
 def widened(context):  # noqa: ANN001, ANN201
-    """Prune in round 1 and hand everything back in round 2."""
+    """Prune in round 1 and restore everything in round 2."""
     if context.round == 1:
         return METHODS.get("random").next_masks(context)
     return Proposal(context.problem.full_masks())
@@ -269,15 +267,13 @@ def test_only_the_iterative_schedule_declares_nested_masks() -> None:
 
 
 def test_the_default_schedule_is_not_part_of_the_run_name() -> None:
-    """The name is that of a bundled example, which is older than the setting."""
+    """The name equals that of a bundled example, made before the setting existed."""
     usual, named = resolve({}), resolve({"schedule": "iterative"})
     assert usual == named
     assert "schedule" not in usual.options
     assert run_name(usual) == "cora-node-gcn-ugs-df8e8f72"
     assert run_name(resolve({"schedule": "one_run"})) != run_name(usual)
 
-
-# Random tickets.
 
 SMALL = {"hidden": 8, "epochs": 2, "retrain_epochs": 2, "rounds": 2}
 

@@ -223,7 +223,7 @@ def test_dropout_and_activation_act_between_layers(small_graph: Graph, model: st
 
 @pytest.mark.parametrize(("model", "form"), FLAT_FORMS)
 def test_tensor_shapes_fit_their_layers(small_graph: Graph, model: str, form: Form) -> None:
-    """A map's outputs, head by head, are the next map's inputs, and every cost names tensors that exist."""
+    """The outputs of a layer, by head, are the next layer's inputs, and costs refer to existing tensors."""
     bench = Bench(small_graph, model, form)
     shape = NetworkShape(4, 5, 3, 3, bench.config.options)
     sizes = {spec.name: spec.shape for spec in bench.model.tensors(shape)}
@@ -233,9 +233,6 @@ def test_tensor_shapes_fit_their_layers(small_graph: Graph, model: str, form: Fo
     if not any("second" in name for name in sizes):
         assert all(before[1] == after[0] for before, after in pairwise(maps))
     assert maps[0][0] == 4
-
-
-# ResGCN, node by node.
 
 
 class Dense:
@@ -302,7 +299,7 @@ def test_resgcn_equals_its_formula(small_graph: Graph, model: str, form: Form) -
 def test_checkpointed_blocks_draw_the_same_dropout(
     small_graph: Graph, model: str, form: Form, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Kept or computed a second time, gradients are the same to the last bit."""
+    """With and without checkpointing, gradients are equal bit for bit."""
     bench, gradients = Bench(small_graph, model, form), []
     for keeps in (False, True):
         if keeps:

@@ -1,4 +1,4 @@
-"""Makes the machine of a process that finds this folder on PYTHONPATH an odd one, as environment variables say.
+"""Changes the machine of a process that finds this folder on PYTHONPATH, as environment variables say.
 
 NO_HOME: a user whom the system does not know, with no HOME and no entry for its number.
 NO_LOCKS_ERROR: file systems without locks; `flock` fails with the error of this number.

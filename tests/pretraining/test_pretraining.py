@@ -140,8 +140,6 @@ def test_too_small_a_graph_is_one_sentence(name: str, graph: Callable[[], Graph]
         view_of(name, graph())
 
 
-# GraphCL.
-
 SMALL = {"hidden": 8, "epochs": 6}
 
 
@@ -242,8 +240,6 @@ def test_a_loss_of_nan_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match="loss is nan in epoch 0: lower learning_rate"):
         pretrain(load_graph("cora"), PretrainConfig(**SMALL), 0, lambda *_: None)
 
-
-# Runs that start from a pre-training.
 
 TINY = {"hidden": 4, "rounds": 1, "epochs": 2, "retrain_epochs": 2}
 

@@ -1,4 +1,4 @@
-"""What experiments need, and what a store has of it."""
+"""What experiments need, and what of it a store has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record what the program does, seen from outside, and compare two records.
+"""Record the program's behaviour as seen from outside, and compare two records.
 
     python tests/robustness/behaviour.py record FOLDER [--only results figures json pages]
     python tests/robustness/behaviour.py compare ONE OTHER [--words] [--pictures] [--shared]
@@ -50,7 +50,7 @@ SECTIONS = ("results", "figures", "json", "pages")
 # Longer than any case takes on a busy machine; a case that hangs is recorded as such.
 PATIENCE = 900
 MASK = "<masked>"
-# Values of these names are of the machine, the moment or the copy of the program.
+# Values of these names depend on the machine, the time or the copy of the program.
 MASKED = re.compile(
     r"^(seconds|.*_seconds|seconds_left|pid|host|heartbeat|process_mark|process_started|queued_at|running_since|"
     r"revision|sources|modified|crc32|created|when|date|deleted|size_bytes|measured_at|cpu|basis|"
@@ -70,7 +70,7 @@ TEXT_MASKS = (
     (re.compile(r"seconds \d+\.\d+"), "seconds <time>"),
     (re.compile(r"glt_studio-[\w.]+|/tmp/tmp\w+"), "<temporary>"),
 )
-# A share done, as --progress tells it: which shares are told depends on the clock.
+# A progress line of --progress: which shares are printed depends on the clock.
 PROGRESS = re.compile(r"^[01]\.\d{4}$")
 MOST_LINES = 300
 MAIN = ROOT / "app" / "main.py"
@@ -116,9 +116,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.verb == "record":
         return make_record(args.folder.resolve(), args.only, args.cases)
     return compare_records(args.one, args.other, words=args.words, pictures=args.pictures, shared=args.shared)
-
-
-# Recording.
 
 
 def make_record(folder: Path, only: Sequence[str], pattern: str = "") -> int:
@@ -299,9 +296,6 @@ def prepare(what: str) -> None:
             raise ValueError(step)
 
 
-# Describing what was written.
-
-
 def described_run(run: Path, folder: Path) -> dict[str, Any]:
     """Return every file of a run: hashes of tensors, the rest as it is without times."""
     found: dict[str, Any] = {}
@@ -316,12 +310,12 @@ def described_run(run: Path, folder: Path) -> dict[str, Any]:
 
 
 def described(path: Path) -> Any:
-    """Return what a file says, by the ending of its name; None where there is none."""
+    """Return a description of a file by its suffix; None for a missing file."""
     return described_bytes(path.name, path.read_bytes()) if path.is_file() else None
 
 
 def described_bytes(name: str, content: bytes) -> Any:
-    """Return what a file says: JSON as a value, text as lines, tensors as hashes, archives by member."""
+    """Describe a file's content: JSON as a value, text as lines, tensors as hashes, archives by member."""
     kind = name.rsplit(".", 1)[-1].lower()
     reader = READERS.get(kind)
     return reader(content) if reader else {"bytes": hashed(content)}
@@ -339,7 +333,7 @@ def tensors(content: bytes) -> dict[str, Any]:
 
 
 def members(content: bytes) -> dict[str, Any]:
-    """Return what each member of a zip says."""
+    """Return a description of each member of a zip."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {name: described_bytes(name, archive.read(name)) for name in archive.namelist()}
 
@@ -471,9 +465,6 @@ def write_json(path: Path, value: Any) -> None:
     """Write a file whole or not at all."""
     path.with_suffix(".part").write_text(json.dumps(value, indent=1, ensure_ascii=False), encoding="utf-8")
     path.with_suffix(".part").replace(path)
-
-
-# Pages.
 
 
 def opened_page(case: Case, folder: Path) -> dict[str, Any]:

@@ -440,7 +440,7 @@ def figures() -> Iterator[Case]:
 
 
 def verbs() -> Iterator[Case]:
-    """Yield what only reads, exports, imports, and every verb's help."""
+    """Yield verbs that read, export or import, and every verb's help."""
     for name, words in named_lines(VERBS):
         yield Case(name, "json", prefixed(words), keep="names" if name == "latency" else "all")
     for name, run in (CORA | OTHERS).items():
@@ -460,7 +460,7 @@ def verbs() -> Iterator[Case]:
 
 
 def changes() -> Iterator[Case]:
-    """Yield what changes a store, on a copy; and two files that are no tickets."""
+    """Yield verbs that change a store, on a copy; and two files that are not tickets."""
     text = base64.b64encode(b"no ticket\n").decode()
     before = f"copy:store:copy write:behaviour.txt:{text} write:ticket-bad.zip:{text} "
     for name, line in named_lines(CHANGES):

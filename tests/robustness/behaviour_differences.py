@@ -14,7 +14,7 @@ SECTIONS = ("results", "figures", "json", "pages", "codes", "words")
 # Which section a part of a command's output belongs to; a document's is the command's own.
 PARTS = {"document": "", "files": "figures", "stdout": "words", "stderr": "words"}
 NUMBER = re.compile(rb"-?\d+\.\d+(?:e[+-]?\d+)?")
-# Below this numbers of figures, tables and documents are equal; those of a run's files are compared to the last bit.
+# Numbers of figures, tables and documents are equal below this difference; files of runs are compared bit for bit.
 CLOSE = 1e-9
 ABSENT, MOST_TOLD, MOST_LETTERS = "<absent>", 25, 70
 
@@ -43,7 +43,7 @@ def compare_records(one: Path, other: Path, *, words: bool, pictures: bool, shar
 
 
 def pairs(one: Path, other: Path, shared: bool) -> Iterator[tuple[str, Any, Any]]:
-    """Yield every file name of two folders with what either says; None where there is none, unless `shared`."""
+    """Yield every file name of two folders with both contents; None for a missing file, unless `shared`."""
     left, right = ({path.name for path in folder.glob("*.json")} for folder in (one, other))
     for name in sorted(left & right if shared else left | right):
         yield (

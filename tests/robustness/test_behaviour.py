@@ -1,4 +1,4 @@
-"""A small part of what `behaviour.py` records is as it was: two runs, a figure, a document; and what it compares.
+"""A small part of what `behaviour.py` records is unchanged: two runs, a figure, a document; and its comparison.
 
 Compared is what does not depend on the processor: theta_0, masks, records, counts, names, and other numbers to six
 digits; sentences are not. After an intended change copy the file that a failure names to
@@ -21,7 +21,7 @@ import pytest
 SCRIPT = Path(__file__).with_name("behaviour.py")
 KNOWN = Path(__file__).with_name("behaviour.json")
 CASES = "^(run-again-gcn|run-paper-gcn|figure-accuracy-svg|figure-accuracy-json|show-gat|list-examples|bad-00-.*)$"
-# A soft mask's scores and trained weights depend on the order of additions, which is the processor's.
+# Scores of soft masks and trained weights depend on the order of additions, and so on the processor.
 EXACT = {"BOOL", "U8", "I32", "I64"}
 
 

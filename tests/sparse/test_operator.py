@@ -176,8 +176,6 @@ def test_selected_rows_share_a_product_with_their_own_gradient(small_graph: Grap
     torch.testing.assert_close(within.times(weight), dense[[2, 5]] @ weight)
 
 
-# Softmax.
-
 # Row 0 has three entries, row 1 one, row 2 two.
 HEAD_ROWS, HEAD_COLS = np.array([0, 0, 0, 1, 2, 2]), np.array([0, 1, 2, 1, 0, 2])
 # Node 3 has no source and node 0 three of them; every value is one of an entry, in CSR order.
@@ -345,9 +343,6 @@ def test_a_fixed_softmax_has_no_gradient_of_its_logits(structure: Structure) -> 
     assert slope.grad is None
     torch.testing.assert_close(rows.grad, fixed_rows.grad)
     torch.testing.assert_close(values.grad, fixed_values.grad)
-
-
-# Products, features and hidden layers.
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])

@@ -101,9 +101,6 @@ def test_a_killed_writer_leaves_a_complete_file(tmp_path: Path) -> None:
         path.unlink()
 
 
-# The cache of file contents.
-
-
 @pytest.fixture
 def old_file(tmp_path: Path) -> Path:
     path = tmp_path / "file"

@@ -22,8 +22,18 @@ from tests.robustness.faults.lives import assert_equal
 Reference = Callable[..., tuple[SeedRun, int]]
 
 CHECKPOINT = "checkpoint.safetensors"
+# Numbers of the first report of each stage. Round 0 is retraining; round 1 of UGS is a search and retraining, round 1 of
+# ADMM the small network, three iterations of the solver, the network to prune and retraining.
+EPOCHS = 6
+SEARCH = SMALL_NETWORK = EPOCHS + 1
+RETRAINING = SEARCH + EPOCHS
+IN_SEARCH, IN_RETRAINING = SEARCH + 3, RETRAINING + 2
+ITERATIONS = 3
+SOLVER = SMALL_NETWORK + EPOCHS
+PRUNED_NETWORK = SOLVER + ITERATIONS
+ADMM_RETRAINING = PRUNED_NETWORK + EPOCHS
 OPTIONS: dict[str, dict[str, Any]] = {
-    "admm": {"admm_iterations": 3, "admm_steps": 2},
+    "admm": {"admm_iterations": ITERATIONS, "admm_steps": 2},
     "link": {"task": "link", "gic_clusters": 8, "dropout": 0.5},
     "gin": {"model": "gin"},
     "gat": {"model": "gat", "hidden": 4},
@@ -36,7 +46,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 class Cut(Exception):
-    """Stands for a kill: nothing gets a chance to be written."""
+    """Stands for a kill: nothing more is written."""
 
 
 class Killer:
@@ -56,8 +66,8 @@ class Killer:
 
 
 def computed(store: Path, method: str, kind: str, observer: Killer) -> SeedRun:
-    """Compute a run of two rounds, or what is left of it."""
-    small = {"hidden": 16, "epochs": 6, "retrain_epochs": 6, "rounds": 1}
+    """Compute a run of two rounds, or the rest of it."""
+    small = {"hidden": 16, "epochs": EPOCHS, "retrain_epochs": EPOCHS, "rounds": 1}
     config = resolve({**small, **OPTIONS.get(kind, {}), "method": method})
     seed_run = Store(store).create(config).seed(0)
     with seed_run.lock():
@@ -66,7 +76,7 @@ def computed(store: Path, method: str, kind: str, observer: Killer) -> SeedRun:
 
 
 def cut(store: Path, method: str, kind: str, at: int) -> SeedRun:
-    """Compute until the report of a number and return what stands in the store then."""
+    """Compute until the report `at` and return the seed as it is then."""
     with pytest.raises(Cut):
         computed(store, method, kind, Killer(at))
     return Store(store).runs()[0].seed(0)
@@ -80,23 +90,15 @@ def change(seed_run: SeedRun, how: Callable[[dict[str, Any], dict[str, Any]], ob
     write_tensors(path, arrays, about)
 
 
-# Interrupted rounds.
-
-
-# Reports of round 0 are numbers 1 to 6; of round 1 with UGS its search 7 to 12, its retraining 13 to 18. ADMM has the
-# small network 7 to 12, three pulses of the solver, the network to prune 16 to 21 and retraining 22 to 27.
 CUTS = [
-    *[("ugs", "plain", at) for at in (1, 4, 7, 8, 10, 12, 13, 14, 18)],
-    *[("ugs", "gin", at) for at in (9, 15)],
-    *[("ugs", "gat", at) for at in (10, 15)],
-    *[("ugs", "link", at) for at in (10, 16)],
-    ("ugs", "undirected", 10),
-    *[("ugs", "one run", at) for at in (9, 13, 15)],
-    *[("ugs", "deep", at) for at in (10, 16)],
-    ("ugs", "fresh", 10),
-    ("ugs", "last", 10),
+    *[("ugs", "plain", at) for at in (1, 4, SEARCH, SEARCH + 1, IN_SEARCH, RETRAINING - 1, RETRAINING, RETRAINING + 1)],
+    ("ugs", "plain", RETRAINING + EPOCHS - 1),
+    *[("ugs", kind, IN_SEARCH) for kind in ("gin", "gat", "link", "undirected", "one run", "deep", "fresh", "last")],
+    *[("ugs", kind, IN_RETRAINING) for kind in ("gin", "gat", "link", "one run", "deep")],
+    ("ugs", "one run", RETRAINING),
     *[("random", "plain", at) for at in (3, 7, 10)],
-    *[("admm", "admm", at) for at in (8, 13, 14, 17, 22, 24)],
+    *[("admm", "admm", at) for at in (SMALL_NETWORK + 1, SOLVER, SOLVER + 1)],
+    *[("admm", "admm", at) for at in (PRUNED_NETWORK + 1, ADMM_RETRAINING, ADMM_RETRAINING + 2)],
 ]
 
 
@@ -135,10 +137,12 @@ def test_an_interrupted_round_continues(tmp_path: Path, reference: Reference, me
     cut(tmp_path, method, kind, at)
     rest = Killer()
     assert_equal(computed(tmp_path, method, kind, rest).path, whole.path)
-    # What was reported last was not written down; the solver's pulses, which train nothing, are run again.
+    # The last report was not saved, and the solver's iterations, which train nothing, are run again.
     solver = sum(report.stage == "edge solver" for report in rest.reports)
-    epochs = reports - 3 if method == "admm" else reports
-    done = at - 1 if method != "admm" or at <= 13 else max(at - 4, 12)
+    epochs, done = reports, at - 1
+    if method == "admm":
+        epochs -= ITERATIONS
+        done = done if at <= SOLVER else max(done - ITERATIONS, SOLVER - 1)
     assert len(rest.reports) - solver == epochs - done
 
 
@@ -146,8 +150,8 @@ def test_an_interrupted_round_continues(tmp_path: Path, reference: Reference, me
     ("method", "kind", "cuts"),
     [
         ("ugs", "plain", [2] * 16),
-        # First in the second network of ADMM, then in the solver, which runs again before that network goes on.
-        ("admm", "admm", [19, 3, 2]),
+        # First in the network to prune, then in the solver, which runs again before that network continues.
+        ("admm", "admm", [PRUNED_NETWORK + 3, 3, 2]),
     ],
 )
 def test_repeated_interruptions(tmp_path: Path, reference: Reference, method: str, kind: str, cuts: list[int]) -> None:
@@ -157,7 +161,7 @@ def test_repeated_interruptions(tmp_path: Path, reference: Reference, method: st
 
 
 def test_progress_and_seconds_count_both_parts(tmp_path: Path) -> None:
-    first, rest = Killer(10), Killer()
+    first, rest = Killer(IN_SEARCH), Killer()
     with pytest.raises(Cut):
         computed(tmp_path, "ugs", "plain", first)
     seed_run = Store(tmp_path).runs()[0].seed(0)
@@ -182,16 +186,13 @@ def test_a_checkpoint_is_due_after_a_minute(tmp_path: Path, monkeypatch: pytest.
     assert computed(tmp_path / "random", "random", "plain", Killer()).is_complete()
     assert written == []
     computed(tmp_path / "ugs", "ugs", "plain", Killer())
-    # Only what stands between search and retraining.
-    assert written == [6]
+    # Only the proposal saved after the search.
+    assert written == [EPOCHS]
     assert checkpoint_seconds() == 60
     for value in ("soon", "-1", "nan", ""):
         monkeypatch.setenv("GLT_CHECKPOINT_SECONDS", value)
         with pytest.raises(ConfigError, match="GLT_CHECKPOINT_SECONDS"):
             checkpoint_seconds()
-
-
-# Unusable checkpoints.
 
 
 def spoil(seed_run: SeedRun, how: Callable[[bytes], bytes]) -> None:
@@ -245,7 +246,7 @@ def cut_in_search(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GLT_CHECKPOINT_SECONDS", "0")
         store = tmp_path_factory.mktemp("cut")
-        cut(store, "ugs", "plain", 10)
+        cut(store, "ugs", "plain", IN_SEARCH)
     return store
 
 
@@ -264,7 +265,7 @@ def test_an_unusable_checkpoint_is_not_used(
 
 
 def test_a_proposal_of_another_network_is_not_used(tmp_path: Path, reference: Reference) -> None:
-    seed_run = cut(tmp_path, "ugs", "plain", 15)
+    seed_run = cut(tmp_path, "ugs", "plain", IN_RETRAINING)
     other = np.zeros(10, dtype=np.uint8)
 
     def smaller(arrays: dict[str, Any], about: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The compact form of examples gives the same masks, the same bytes twice, and nothing of the machine."""
+"""The compact form of examples: equal masks, reproducible bytes, and nothing about the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process owns a seed folder; a status says whether its process runs, whatever the clock says."""
+"""Locks of seed folders, and states of workers by process id, heartbeat and lock."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def test_a_briefly_held_lock_is_waited_for(run: Run, monkeypatch: pytest.MonkeyP
         looks = itertools.count()
 
         def sleep(_: float) -> None:
-            """Have the lock given back at the second look."""
+            """Release the lock at the second attempt."""
             if next(looks) == 1:
                 process.communicate(b"go\n")
 
-        # However slow the machine is, there is a second in which to look again.
+        # Even on a slow machine there is a second for another attempt.
         monkeypatch.setattr(locks, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: 0.0))
         with run.seed(0).lock():
             assert f"process {os.getpid()} on" in run.seed(0).lock_path.read_text()

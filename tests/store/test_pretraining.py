@@ -1,4 +1,4 @@
-"""A pre-training in the store: complete when its first layer is there, never taken for a run with rounds."""
+"""A pre-training in the store: complete with its first layer, and distinct from runs with rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store: runs are made, found, named, annotated, deleted and restored; those that others need stay."""
+"""A store: runs are made, found, named, annotated, deleted and restored; dependencies cannot be deleted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_runs_are_found_by_name_or_path(store: Store, run: Run, tmp_path: Path) 
     for name in ("cora-node-gcn-ugs", near):
         with pytest.raises(StoreError, match=f"did you mean {run.name}"):
             store.find(name)
-    # A run that looks for another one is not offered itself.
+    # A run is not suggested for itself.
     with pytest.raises(StoreError, match="the store holds no runs yet"):
         store.find(near, asking=run.name)
 
@@ -102,7 +102,7 @@ def test_the_seed_list_is_refreshed_after_a_change(run: Run, filled: Fill) -> No
 
 
 def age(folder: Path) -> None:
-    """Make a folder look as if nothing had come or gone in it for a while."""
+    """Set a folder's modification time back."""
     before = folder.stat().st_mtime - 10 * TOO_FRESH
     os.utime(folder, (before, before))
 
@@ -205,7 +205,7 @@ def test_the_most_recent_deletion_is_restored(store: Store, seed_run: SeedRun, r
     store.restore(run.name)
     assert store.find(run.name).seed(0).whole_rounds() == 4
     assert store.trashed() == []
-    # A gap in the numbers does not make an older one the newest.
+    # A gap in the numbers does not change which one is newest.
     for _ in range(3):
         store.move_to_trash(store.create(run.config).path)
     (store.root / ".trash" / f"{run.name}.1").rename(store.root.parent / "gone")
@@ -262,9 +262,6 @@ def test_a_complete_dependent_run_is_named_only(store: Store, run: Run, ticket: 
     assert readers_left(ticket.name, store.readers(ticket.name)) == ""
 
 
-# Names of runs: a hash of everything that shapes the rounds.
-
-
 OTHERS = {
     **dict.fromkeys(("hidden", "layers", "epochs", "retrain_epochs"), 7),
     **dict.fromkeys(("learning_rate", "weight_decay", "gamma_graph", "gamma_weight", "p_graph", "p_weight"), 0.5),
@@ -289,9 +286,6 @@ def test_ignored_settings_are_not_part_of_the_name() -> None:
             assert fingerprint(RunConfig(method=method, **{name: OTHERS[name]})) == plain, name
     for name in set(CORE_FIELDS) - {"rounds"}:
         assert fingerprint(RunConfig(**{name: OTHERS[name]})) != fingerprint(RunConfig()), name
-
-
-# Annotations.
 
 
 def test_annotations_leave_the_run_unchanged(store: Store, seed_run: SeedRun) -> None:
@@ -332,7 +326,7 @@ def test_an_example_is_annotated_in_the_users_store(store: Store) -> None:
     assert first.annotation.title == "of the paper"
     assert store.find(str(first.path)).annotation.title == "of the paper"
     assert bundled_examples()[0].annotation == Annotation()
-    # What was read of a run is kept by the object, so it has to be the same one.
+    # Read values are cached by the object, so the same one is used.
     assert bundled_examples(annotated_in=store.root)[0] is first
 
 

@@ -235,7 +235,7 @@ def test_double_precision_passes(path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
 def test_half_precision_is_read_as_rounded_values(path: Path, kind: torch.dtype) -> None:
-    """Rounded weights give rounded outputs: the check finds a difference, and computes all the same."""
+    """Rounded weights give rounded outputs: the check computes them and reports a difference."""
     whole = read_ticket(path).weights
     report = checked(in_type(path, kind, ("weight.",)))
     assert 1e-5 < report.max_output_difference < 0.1
@@ -281,8 +281,6 @@ def test_weights_beyond_single_precision_fail(
     assert sentence in printed.out + printed.err
     assert "Unexpected" not in printed.err
 
-
-# Loaders of docs/ticket-file.md and of the README in a file.
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "ticket-file.md"
 LINK = {"task": "link", "link_objective": "bce"}
@@ -357,7 +355,7 @@ runpy.run_path("load.py", run_name="__main__")
 
 
 def run_readme(ticket: Ticket, folder: Path, packing: str = "as written") -> str:
-    """Do what the README of a ticket file says, with the file alone; return what the program prints."""
+    """Follow the README of a ticket file, with the file alone; return what the program prints."""
     path = folder / "ticket.zip"
     path.write_bytes(ticket_bytes(ticket))
     (program,) = re.findall(r"```python\n(.*?)```", unzipped(path)["README.md"].decode(), flags=re.DOTALL)
@@ -400,7 +398,7 @@ def test_the_readme_program_reproduces_the_score(ticket: Ticket, tmp_path: Path,
 
 
 def test_the_readme_program_stops_on_changed_outputs(ticket: Ticket, tmp_path: Path) -> None:
-    """The program compares: it must not pass whatever the file holds."""
+    """The program compares outputs: it must not pass for every file."""
     ticket.weights["layers.1.weight"][0] += 1.0
     with pytest.raises(AssertionError, match="other outputs than the file's"):
         run_readme(ticket, tmp_path)
@@ -457,7 +455,7 @@ def test_the_networkx_recipe_reads_the_graph(
 
 
 def bare(graph: nx.Graph) -> nx.Graph:
-    """A graph without what its nodes and edges are called."""
+    """A graph without attributes of nodes and edges."""
     found = type(graph)(list(graph.edges()))
     found.add_nodes_from(graph)
     return found

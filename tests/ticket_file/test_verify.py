@@ -149,7 +149,7 @@ def test_the_graph_of_a_link_ticket_is_the_training_graph(draw: Callable[..., Se
 
 
 def test_everything_unchecked_is_listed(ticket: Ticket, path: Path) -> None:
-    """Whatever else is stated is told too: nothing is left out because a list does not know it."""
+    """Unknown entries are listed too."""
     listed = unchecked(ticket.about)
     assert {"seed", "config.dropout", "config.epochs", "config.method", "data.source", "written_by.glt-studio"} < {
         *listed
@@ -177,8 +177,6 @@ def test_symmetric_removal_is_no_contradiction(ticket: Ticket) -> None:
         masks = Masks(EdgeMask("directed", keep), ticket.masks.weights)
         assert len(contradictions(replace(ticket, masks=masks))) == expected
 
-
-# OGB data sets.
 
 OF_THE_NETWORK = ("weight.", "mask.", "theta_0.")
 WHOLE = {"batch_clusters": 0, "batch_clusters_eval": 1}

@@ -56,7 +56,7 @@ def test_held_out_edges_are_in_no_message_mask_or_positive(objective: str) -> No
 
 
 def test_bce_positives_are_the_training_edges(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With embeddings that tell only held-out pairs apart, the loss must not see them."""
+    """Embeddings that separate only held-out pairs do not change the loss."""
     graph = load_graph("cora")
     seen: list[Tensor] = []
     config = resolve({"task": "link", "hidden": 4, "link_objective": "bce"})
@@ -75,7 +75,7 @@ def test_bce_positives_are_the_training_edges(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_scores_use_the_held_out_pairs() -> None:
-    """Embeddings that know the test edges alone score 1 there and about a half on validation."""
+    """Embeddings that separate only the test edges score 1 there and about a half on validation."""
     graph = load_graph("cora")
     split = split_links(graph, 0)
     task = LINK.bind(graph, resolve({"task": "link", "link_objective": "bce"}), "cpu")
@@ -326,7 +326,7 @@ def two_threads() -> Iterator[None]:
 
 @pytest.mark.usefixtures("two_threads")
 def test_gradients_of_repeated_rows_are_deterministic_on_two_threads() -> None:
-    """Indexing in place of `index_select` fails here: threads add to a row in the order in which they come by."""
+    """Indexing instead of `index_select` fails here: threads add to a row in any order."""
     generator = torch.Generator().manual_seed(0)
     rows = torch.randn(50, 64, generator=generator).requires_grad_()
     pairs = torch.randint(0, 50, (2, 60_000), generator=generator)
@@ -404,7 +404,7 @@ class TestAnOwnSplit:
         assert sorted(map(tuple, batch.T)) == sorted(map(tuple, EDGES.T))
 
     def test_too_few_negatives_are_refused(self, graph: Graph) -> None:
-        """The evaluator itself would call every score perfect."""
+        """The evaluator itself would return a perfect score."""
         config = resolve({"dataset": "ogbl-collab", "task": "link", "hidden": 4})
         with pytest.raises(DataError, match="small has 1 validation edges and 49 negatives, but Hits@50 needs"):
             LINK.bind(replace(graph, links=own_split(49)), config, "cpu")

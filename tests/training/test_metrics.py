@@ -88,7 +88,7 @@ def printed(code: str, path: str = "") -> list[str]:
 
 
 def test_evaluators_make_no_request_and_import_no_graph_library(tmp_path: Path) -> None:
-    """The module with which ogb asks is at hand, and must not be used."""
+    """The `outdated` module, with which ogb looks for new versions, is installed and must not be used."""
     (tmp_path / "outdated.py").write_text("def check_outdated(*about):\n    return False, about\n")
     assert printed(SCRIPT, str(tmp_path)) == ["1", "False", "False", "False"]
     parts = "glt.cli.main, glt.presets, glt.training.tasks.node, glt.training.tasks.link"
@@ -164,7 +164,7 @@ def stage_of(graph: Graph, gamma: float, epochs: int = 60) -> Stage:
 
 @pytest.fixture(scope="module")
 def separable() -> Graph:
-    """Two classes that features and edges tell, 40 nodes of each."""
+    """Two classes of 40 nodes that features and edges separate."""
     from scipy.sparse import csr_array
 
     from glt.datasets.graph import Provenance, Split
@@ -240,9 +240,6 @@ def test_a_resumed_stage_keeps_its_collapse_record(separable: Graph) -> None:
     for damaged in (3, {"edges": "many"}):
         with pytest.raises(Mismatch, match="zero_from"):
             stage_of(separable, 10.0).restore(StageState(state.arrays, {**state.about, "zero_from": damaged}))
-
-
-# The three sets of the benchmark from sample files: what is trained, what is scored, and by whom.
 
 
 Read = Callable[[str], Graph]

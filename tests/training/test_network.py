@@ -142,8 +142,6 @@ def output(network: Network) -> torch.Tensor:
     return network.head(network.stem(weights), weights, Dropout(0, None))
 
 
-# Passes.
-
 SMALL = {"dataset": "cora", "hidden": 8, "epochs": 5, "retrain_epochs": 5}
 VALUES = {"model": "resgcn", "hidden": 4, "layers": 3, "dropout": 0.5, "gen_norm": "layer"}
 
@@ -233,7 +231,7 @@ def test_receptive_fields_are_used_only_when_small(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_first_step_of_a_stage_uses_the_same_product_as_later_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a stage which goes on from a checkpoint computes the very bits of one that was never stopped."""
+    """Otherwise a stage resumed from a checkpoint would compute other bits than one that was never stopped."""
     problem = Problem(resolve(SMALL), load_graph("cora"))
     network = network_of(problem, soft=True)
     passes = on_fields(network)
@@ -323,7 +321,7 @@ def test_restarted_edge_masks_equal_their_start(small_graph: Graph) -> None:
 
 
 def test_a_cluster_batch_accepts_shuffled_features(small_graph: Graph) -> None:
-    """Objectives that tell real nodes from false ones see a part as they see a whole graph."""
+    """As objectives that contrast real with shuffled nodes need it."""
     problem = problem_of(small_graph, dropout=0.0)
     network = Network(problem, problem.full_masks(), problem.initial_weights(0))
     weights = network.effective_weights()

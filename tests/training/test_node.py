@@ -90,8 +90,6 @@ def test_targets_that_cannot_be_scored_are_refused(graph: Graph) -> None:
         NODE.bind(graph, RunConfig(), "cpu")
 
 
-# The training loop.
-
 SEARCH = Schedule(50, 0.01, 5e-4, 0.01, 5e-4, 1e-2, 1e-2)
 
 

@@ -81,12 +81,12 @@ CURVES = ("accuracy", "pareto", "teaser")
 
 DPI = 100
 
-# Of 255: lighter than this is paper, or the last of a stroke's blur.
+# Of 255: lighter pixels are paper or the blur of a stroke.
 INK = 200
 
 
 def left_the_page(figure: Figure, width: float) -> str:
-    """Say which edges of the page have ink on them, or something of the figure beyond them; "" where none has."""
+    """Name the page edges that the figure touches or crosses; "" if there are none."""
     assert figure.get_size_inches()[0] == pytest.approx(width)
     figure.set_dpi(DPI)
     canvas = FigureCanvasAgg(figure)

@@ -45,7 +45,7 @@ CLASS = "a_1 $b^2$ & 5 %"
 
 CHOICES = FigureChoices(round=5, sample=Sample(size=30), measure="edges_kept_either_way")
 
-# Figures that name each of several runs, and figures that name classes.
+# Figures that label each of several runs, and figures that label classes.
 OF_RUNS = {"accuracy", "degrees", "layers", "losers", "pairs", "pareto", "subgraphs", "trend"}
 
 OF_CLASSES = {"losers", "pairs", "subgraphs"}
@@ -53,7 +53,7 @@ OF_CLASSES = {"losers", "pairs", "subgraphs"}
 
 @pytest.fixture
 def own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Call every run and every class something nasty."""
+    """Give every run and every class a name with special characters."""
     monkeypatch.setattr(
         labels, "annotations_of", lambda runs: {run.reference: Annotation(title=OWN) for run in runs if run is not None}
     )
@@ -217,9 +217,6 @@ def test_exit_labels_are_inside_the_axes_and_apart(make_scored: MakeScored, x: s
     axes = area.get_window_extent()
     assert all(axes.x0 <= place.x0 and place.x1 <= axes.x1 for place in places)
     assert not [1 for n, place in enumerate(places) for other in places[:n] if place.overlaps(other)]
-
-
-# What a figure says to readers who do not see it: its numbers, without grounds, keys and markup.
 
 
 def line(name: str | None, x: list[float], y: list[float], **looks: object) -> go.Scatter:

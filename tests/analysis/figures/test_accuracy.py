@@ -341,9 +341,6 @@ def test_seeds_outside_the_window_are_counted() -> None:
     assert seed_exits(fallen, rounds, "graph", "test", "dense_features", Window(60, 85)) == []
 
 
-# Five runs of one method are a crowd, and every picture of them is one that can be read.
-
-
 MakeScored = Callable[..., Run]
 
 

@@ -1,4 +1,4 @@
-"""What holds of every registered figure: width, fonts, bytes, greys, and that both renderers draw its points."""
+"""Properties of every registered figure: width, fonts, equal bytes, greys, and points drawn by both renderers."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_paper_figures_have_venue_width_fonts_and_equal_bytes(
 
 
 def colorfulness(figure: Figure) -> float:
-    """Return by how much red, green and blue of the most colourful thing differ."""
+    """Return the largest difference between the red, green and blue of one colour in the figure."""
     colors = [to_rgba_array(mark.get_facecolor()) for mark in figure.findobj(Collection)]
     colors += [to_rgba_array(mark.get_edgecolor()) for mark in figure.findobj(Collection)]
     colors += [np.array([to_rgba(mark.get_color())]) for kind in (Line2D, Text) for mark in figure.findobj(kind)]
@@ -114,7 +114,7 @@ def test_both_renderers_draw_the_points(runs_for: RunsFor, name: str) -> None:
 
 
 def numbers(figure: Figure) -> Iterator[float]:
-    """Yield every place of a line, a mark or the end of a stroke in the figure's own units."""
+    """Yield all coordinates of lines, marks and stroke ends in data units."""
     for line in figure.findobj(Line2D):
         yield from np.asarray(line.get_xydata(), dtype=float).ravel().tolist()
     for marks in figure.findobj(Collection):

@@ -1,4 +1,4 @@
-"""What is estimated from some sources on a large graph, against the exact value; and what such a graph keeps."""
+"""Cached measurements, and estimates from sampled sources on large graphs compared with exact values."""
 
 from __future__ import annotations
 

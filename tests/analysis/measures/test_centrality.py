@@ -111,7 +111,7 @@ def test_estimates_equal_networkx_with_equal_sources(
 
 
 def drawing(sources: list[int]) -> random.Random:
-    """A generator that draws these nodes, whatever it draws from."""
+    """A random generator that always draws these nodes."""
 
     class Drawing(random.Random):
         def sample(self, population: Any, k: int, **_: Any) -> list[int]:

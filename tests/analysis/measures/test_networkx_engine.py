@@ -1,4 +1,4 @@
-"""Every measure against NetworkX, by our faster versions and by NetworkX as the engine, which keeps and reports."""
+"""Every measure against NetworkX: the faster versions, and NetworkX itself as the engine."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_directed_and_undirected_random_pruning_of_cora(graph: Graph) -> None:
 
 @pytest.mark.parametrize("name", ["cora"])
 def test_random_pruning_matches_expected_isolated_nodes_and_triangles(graph: Graph) -> None:
-    """The reference gives 168 and 478 nodes, 724 and 232 triangles; how far draws may lie from that, chance says."""
+    """The reference gives 168 and 478 nodes, 724 and 232 triangles; draws may differ by three standard errors."""
     kept = graph.num_edges - int(PAPER_SPARSITY * graph.num_edges)
     union = [measure_mask(graph, entries_at_random(graph.num_edges, seed)) for seed in SEEDS]
     apart = [measure(MeasuredGraph.of(graph, random_survivors(graph.num_edges, kept, seed))) for seed in SEEDS]
@@ -140,7 +140,7 @@ def test_random_pruning_matches_expected_isolated_nodes_and_triangles(graph: Gra
 
 
 def near(found: float, expected: float, variance: float) -> None:
-    """Hold a mean over SEEDS within three standard errors of what chance says."""
+    """Assert that a mean over SEEDS is within three standard errors of its expectation."""
     assert found == pytest.approx(expected, abs=3 * float(np.sqrt(variance / len(SEEDS))))
 
 

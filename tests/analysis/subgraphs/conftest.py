@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from glt.datasets import Graph, Provenance, Split, load_graph, simple_edges
 
 CHROMIUM = shutil.which("chromium")
-# A machine may have other things to do.
+# Generous, since the machine may be busy.
 MILLISECONDS = 600_000
 expect.set_options(timeout=MILLISECONDS)
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")

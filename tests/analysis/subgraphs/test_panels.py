@@ -176,7 +176,7 @@ ATTACK = "</script><img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def hostile(two_triangles: Graph) -> str:
-    """Return panels whose class names and titles try to break out."""
+    """Return panels whose class names and titles hold markup."""
     part = take(two_triangles, np.arange(7))
     pruned = make_panel(two_triangles, part, EdgeMask("directed", np.arange(14) % 3 > 0), ATTACK + "\u2028&")
     return panels_html([original_panel(two_triangles, part), pruned])
@@ -362,7 +362,7 @@ def test_playback_starts_at_round_0_and_restores_the_view(page: Page, played: st
 
 
 def eventually(page: Page, condition: Callable[[], bool]) -> None:
-    """Wait until a condition holds: a picture is drawn some frames after what it follows from."""
+    """Wait until a condition holds: a picture is drawn some frames after its cause."""
     deadline = time.monotonic() + MILLISECONDS / 1000
     while not condition():
         assert time.monotonic() < deadline
@@ -412,7 +412,7 @@ PNG = b"\x89PNG"
 
 
 def test_pivot_layout_reproduces_path_distances() -> None:
-    """On a path every distance lies on a line: classical scaling then gives them back, up to one factor."""
+    """Distances on a path are distances on a line, which classical scaling reproduces up to one factor."""
     path = np.stack([np.arange(29), np.arange(1, 30)])
     along = pivot_layout(30, path, seed=0)[:, 0]
     steps = np.diff(along)

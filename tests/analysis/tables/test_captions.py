@@ -1,4 +1,4 @@
-"""Runs on different data under one name: ranked apart, said under every table, and never held against each other."""
+"""Captions; runs on different data of one name are ranked separately, reported, and never compared."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ LOWER = [[0.70, 0.69], [0.71, 0.68], [0.72, 0.70]]
 
 
 def on(run: Run, *contents: str) -> Run:
-    """Record that the seeds of a run were computed on these contents."""
+    """Record these content hashes as the data of the seeds of a run."""
     for seed, content in zip(run.seeds(), contents, strict=True):
         run.seed(seed).write_environment({"data_hash": content})
     return run
@@ -152,9 +152,6 @@ def test_the_suggested_pair_shares_its_data(make_scored: MakeRun) -> None:
     alone = on(make_scored("ugs", SCORES), *[ONE] * 3)
     rivals = [on(make_scored(method, LOWER), *[OTHER] * 3) for method in ("random", "admm")]
     assert first_pair(leader_table(rounds_table([alone, *rivals]))) == [alone.name]
-
-
-# The score of a run is named by its task's metric, and runs of two tasks are no curves in one figure.
 
 
 BOTH = "One figure cannot show scores of node classification \\(accuracy\\) and link prediction \\(ROC-AUC\\)"

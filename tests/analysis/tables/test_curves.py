@@ -322,9 +322,6 @@ def test_costs_displayed_equal_are_equal(make_scored) -> None:  # noqa: ANN001
         assert table[table["round"] == 1].set_index("method")["on_front"].to_dict() == {"ugs": False, "admm": True}
 
 
-# What rounds say of their training, beside the curve: means over seeds, and the words where masks were read late.
-
-
 @pytest.fixture(scope="module")
 def examples() -> dict[str, Run]:
     return {run.name: run for run in bundled_examples()}

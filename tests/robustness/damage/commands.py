@@ -1,4 +1,4 @@
-"""What can happen to one file of a run, and every command that reads a run folder, run in this process."""
+"""Damages of one file of a run, and every command that reads a run folder, run in this process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATES = set(get_args(State))
 
 
 class Outcome(NamedTuple):
-    """What a command came to."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -57,7 +57,7 @@ def read(name: str, store: Path, run: str) -> Outcome:
 
 
 def run_command(program: str, arguments: Sequence[str]) -> Outcome:
-    """Run one command and return what it said."""
+    """Run one command and return its exit code and output."""
     main = glt_main if program == "glt" else analysis_main
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -66,29 +66,29 @@ def run_command(program: str, arguments: Sequence[str]) -> Outcome:
 
 
 def complaint(name: str, result: Outcome, expected: Outcome, file: str) -> str:
-    """Say what is wrong with what a command said about a store in which `file` is damaged, "" when nothing is.
+    """Say what is wrong with a command's output on a store in which `file` is damaged; "" if nothing is.
 
-    It either says what it said before, or fails with one sentence that names the file; what is no number of a result,
-    the state of a seed and the seconds a round took, may differ.
+    It either prints what it printed before, or fails with one sentence that names the file; states of seeds and the
+    seconds of rounds may differ.
     """
     failed = result.code != 0
     faults = {
-        "it is no sentence": "Unexpected" in result.err or "Traceback" in result.err,
+        "it is not a sentence": "Unexpected" in result.err or "Traceback" in result.err,
         "it is more than one sentence": len(result.err.strip().splitlines()) > 1,
         "it does not name the file": bool(result.err) and Path(file).name not in result.err,
         "it says something else": not failed and name != "doctor" and numbers(name, result) != numbers(name, expected),
-        "it fails without a word": failed and not result.err and name != "doctor",
+        "it fails without a message": failed and not result.err and name != "doctor",
     }
     return next((fault for fault, is_so in faults.items() if is_so), "")
 
 
 def numbers(name: str, result: Outcome) -> Any:
-    """Return what a command said, without states of seeds and seconds."""
+    """Return a command's output without states of seeds and seconds."""
     return without(json.loads(result.out)) if name in ("list", "show", "scores") else result.out
 
 
 def without(value: Any) -> Any:
-    """Leave states, seconds and the version of results, which is no result, out of a JSON document."""
+    """Drop states, seconds and the results version from a JSON document."""
     if isinstance(value, dict) and all(isinstance(each, str) and each in STATES for each in value.values()):
         return sorted(value)
     if isinstance(value, dict):
@@ -98,9 +98,6 @@ def without(value: Any) -> Any:
             if key not in ("state", "seconds", "path", "results_version")
         }
     return [without(each) for each in value] if isinstance(value, list) else value
-
-
-# Damages of one file.
 
 
 Damage = Callable[[Path], object]

@@ -49,7 +49,7 @@ def make_store(root: Path) -> Store:
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The store as it is before anything is damaged; not to be written to."""
+    """The undamaged store; it must not be written to."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield make_store(tmp_path_factory.mktemp("whole") / "store").root

@@ -1,4 +1,4 @@
-"""Whatever happens to one file of a run folder: a command works, or names the file in one sentence.
+"""With one file of a run folder damaged, a command works, or names the file in one sentence.
 
 GLT_DAMAGE=all tries every damage on every file with every command (`make damage`); without it, a few of each.
 """
@@ -43,7 +43,7 @@ Copy = Callable[[], Store]
 
 @pytest.fixture(scope="session")
 def expected(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Outcome]:
-    """What commands say of the store before anything is damaged, each run once."""
+    """Output of commands on the undamaged store, each run once."""
     known: dict[tuple[str, str], Outcome] = {}
 
     def expected(name: str, run: str) -> Outcome:

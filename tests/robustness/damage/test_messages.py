@@ -1,4 +1,4 @@
-"""Messages on damage, on folders that are no store, on rounds of other seeds, and on the machine."""
+"""Messages on damage, on folders that are not stores, on rounds of other seeds, and on the machine."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_damaged_config_names_its_copy_and_the_command_to_continue(copy: Copy)
     assert again in run_command("glt", ["list", "--store", str(store.root)]).err
     words = shlex.split(again)
     assert words[words.index("--config") + 1] == str(kept)
-    # One that tells no settings is named too.
+    # An unreadable copy is named too.
     run = copy().runs()[0]
     (run.path / "config.json").write_text("noise")
     (left,) = repair(examine(run.path)).left
@@ -154,9 +154,6 @@ def test_a_round_without_checksum_does_not_count(run: Run) -> None:
     assert [finding.path.name for finding in examine(run.path).findings]
 
 
-# The machine.
-
-
 def test_doctor_compares_packages_with_pins(tmp_path: Path, monkeypatch: Patch) -> None:
     pins = tmp_path / "requirements.txt"
     pins.write_text(
@@ -172,7 +169,7 @@ def test_doctor_compares_packages_with_pins(tmp_path: Path, monkeypatch: Patch) 
     assert f"scipy is {version('scipy')}, pinned ==0.0.1" in line
     assert "numpy" not in line
     assert "pandas" not in line
-    # A build of a version is that version.
+    # A local build suffix does not change the version.
     pins.write_text("torch==2.13.0\n")
     monkeypatch.setattr("glt.doctor.environment.version", lambda name: "2.13.0+cpu")
     assert packages(pins)[1].endswith("all 1 packages as pinned.")
@@ -189,9 +186,6 @@ def test_doctor_lists_data_sets_and_faults(test_data: Path, tmp_path: Path, monk
     assert "ogbn-arxiv" in missing
     (tmp_path / "file").write_text("")
     assert ["cannot be written" in fault for fault in machine(Store(tmp_path / "file")).faults] == [True]
-
-
-# Findings: equal ones of several seeds share a line.
 
 
 def test_equal_findings_of_seeds_are_one_line() -> None:

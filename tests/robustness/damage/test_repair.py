@@ -1,4 +1,4 @@
-"""The doctor names and repairs damage and leaves the rest alone; a resume then gives the bytes of a sound run."""
+"""The doctor names and repairs damage and changes nothing else; resuming then gives the bytes of an undamaged run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.robustness.damage.conftest import compute
 ALL = os.environ.get("GLT_DAMAGE") == "all"
 Copy = Callable[[], Store]
 EVERY = damages()
-# No process has this number.
+# No process has this id.
 GONE = 2**22 + 1
 EXEMPT = {"lock", "log.txt", "status.json", "environment.json"}
 # A file of seed 0 and what happens to it.
@@ -78,7 +78,7 @@ def test_repaired_and_resumed_gives_the_same_bytes(copy: Copy, case: str) -> Non
 def everything() -> list[tuple[str, str]]:
     names = [case[0] for case in CASES.values()] + ["environment.json", "status.json", "log.txt", "lock"]
     kinds = list(EVERY) if ALL else ["cut to 4/8", "folder", "dangling link"]
-    # In one of its first bytes a signed document says that it is signed.
+    # One of the first bytes marks a document as signed.
     more = [] if ALL else [("checksums.jsonl", "removed"), ("environment.json", "flip 1")]
     return [*((name, kind) for name in dict.fromkeys(names) for kind in kinds), *more]
 
@@ -89,7 +89,7 @@ def test_every_damage_is_named_and_repaired(copy: Copy, name: str, kind: str) ->
     run = store.runs()[0]
     EVERY[kind](run.path / "seed-0" / name)
     looked = examine(run.path)
-    # A log and a lock may say anything, and half of one is as good; without an environment nothing can be told.
+    # Log and lock may hold anything; without an environment there is nothing to compare.
     harmless = name in ("log.txt", "lock") or (name, kind) == ("environment.json", "removed")
     if not looked.findings:
         assert harmless
@@ -108,7 +108,7 @@ def test_leftover_files_are_moved(copy: Copy) -> None:
     assert doctor(store) == 0
     run = store.runs()[0]
     seed = run.seed(0)
-    # Writes that go on, here or on another host, are not left over.
+    # Writes in progress, here or on another host, are not leftovers.
     write(run.path / f".config.json.{os.getpid()}-1.writing")
     (store.root / ".annotations.json.4194305-1.writing").write_text("a process that is not seen from here")
     left = [

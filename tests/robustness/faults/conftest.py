@@ -1,4 +1,4 @@
-"""What tests of faults share: chance that can be drawn again, and a way to report past pytest's capture."""
+"""What tests of faults share: a repeatable random seed, and output past pytest's capture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEED = _drawn_seed()
 
 @pytest.fixture(scope="session")
 def seed() -> int:
-    """What moments are drawn from: one number for all tests of a process."""
+    """The random seed of all tests of a process."""
     return SEED
 
 
@@ -42,7 +42,7 @@ def say(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Say with a failure how to draw the same moments again."""
+    """Print with a failure how to repeat the same moments."""
     report = yield
     if report.failed:
         report.sections.append(("moments", f"drawn with GLT_FAULT_SEED={SEED}"))

@@ -233,14 +233,14 @@ class Place:
         return max(codes, default=0)
 
     def _wait_for_worker(self) -> None:
-        """Wait for a worker that was started; one that computes though nobody was told of it would be found later."""
+        """Wait for a worker that was started, reported or not."""
         deadline = time.monotonic() + PATIENCE
         while is_locked(self.seed / "lock") and time.monotonic() < deadline:
             time.sleep(0.02)
 
 
 def attempted(folder: Path, part: str, reference: dict[str, Any], fault: dict[str, Any], at: int) -> dict[str, Any]:
-    """Break one operation, run again on a sound disk, and return what is to be known of both."""
+    """Break one operation, run again on a sound disk, and return the outcome of both."""
     place = Place(folder, part)
     code, operations = place.attempt(place.work, Disk(place.store.root, at, **fault))
     outcome = {

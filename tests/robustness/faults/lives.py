@@ -19,7 +19,7 @@ import numpy as np
 import psutil
 
 GLANCE = 0.002
-# A machine may have other things to do.
+# Generous, since the machine may be busy.
 PATIENCE = 1800.0
 STAGES = ("starting", "search", "pruning", "retraining", "writing")
 SEARCHES = {"search", "solver network", "weights to prune"}
@@ -122,7 +122,7 @@ class Life:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave no process behind, whatever a test found."""
+        """Leave no process behind."""
         for pid in [*self._workers(), *([self.command.pid] if self.command.poll() is None else [])]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -146,7 +146,7 @@ class Life:
         return False
 
     def stage(self, plan: Plan) -> str:
-        """Say in which stage the run was when it was killed, by what it left."""
+        """Name the stage in which the run was killed, from the files it left."""
         names = _names(self.folder)
         rounds = (self.folder / "rounds.jsonl").read_bytes().count(b"\n") if "rounds.jsonl" in names else 0
         halves = [name for name in names if name.endswith(".writing")]
@@ -234,9 +234,6 @@ def _size(path: Path) -> int:
         return 0
 
 
-# Byte equality of two run folders.
-
-
 # The only things in which a run that was killed and resumed may differ from one that was not.
 EXEMPT_FILES = {
     "log.txt",  # what was printed, each time
@@ -264,7 +261,7 @@ def assert_equal(run: Path, reference: Path) -> None:
 
 
 def assert_nothing_is_lost(run: Path, reference: Path, rounds: int) -> int:
-    """See that so many rounds or more are whole, each written one as in the reference; return their number."""
+    """Assert that at least so many rounds are complete and equal to the reference; return their number."""
     from glt.store import Store
 
     if not (run / "seed-0" / "rounds.jsonl").exists():

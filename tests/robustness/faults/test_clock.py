@@ -1,4 +1,4 @@
-"""A clock that is set forward or back loses no run, silences no heart and makes no time negative."""
+"""Setting the clock forward or back loses no run, stops no heartbeat and makes no duration negative."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ Say = Callable[[str], None]
 
 ROOT = Path(__file__).parents[3]
 RACES = 20 if THOROUGH else 3
-# Seconds; a machine may have other things to do.
+# Seconds; generous, since the machine may be busy.
 PATIENCE = 1800
-# Everything is imported before the start; the start is a moment both know.
+# Everything is imported before the common start time.
 RACER = """
 import json, sys, time
 from glt.errors import StudioError
@@ -63,7 +63,7 @@ else:
 
 @pytest.fixture
 def gate(fake_engine: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """What workers wait for before their first epoch: a file that is not there yet."""
+    """A file that does not exist yet: workers wait for it before their first epoch."""
     fake_engine.setenv("FAKE_GATE", str(tmp_path / "gate"))
     fake_engine.setenv("PYTHONPATH", f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}")
     return tmp_path / "gate"
@@ -71,7 +71,7 @@ def gate(fake_engine: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[list[Store]]:
-    """A store for each race; whatever is left at work is stopped."""
+    """A store for each race; remaining workers are stopped."""
     stores = [Store(tmp_path / str(number)) for number in range(RACES)]
     yield stores
     for run in (run for store in stores for run in store.runs()):
@@ -79,7 +79,7 @@ def stores(tmp_path: Path) -> Iterator[list[Store]]:
 
 
 def race(store: Store, *seeds: list[int], widths: list[int]) -> list[str | list[list[object]]]:
-    """Start the same runs in as many processes as there are lists of seeds; return what each one says."""
+    """Start the same runs in one process per list of seeds; return what each prints."""
     pipe = subprocess.PIPE
     commands = [[sys.executable, "-c", RACER, str(store.root), json.dumps(each), json.dumps(widths)] for each in seeds]
     racers = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) for command in commands]
@@ -153,9 +153,6 @@ def test_concurrent_runs_give_the_same_bytes(tmp_path: Path, say: Say, method: s
     say(f"\n{method}: seed 0 alone, beside one and beside three others: {len(alone[1][0])} files equal")
 
 
-# Two sessions of the app.
-
-
 PAGES = ["runs", "curves", "tickets", "subgraphs", "measurements"] if THOROUGH else ["runs", "curves"]
 LONG = {"rounds": 400, "epochs": 1, "retrain_epochs": 3, "hidden": 16}
 
@@ -169,7 +166,7 @@ def store(bare: Store) -> Iterator[Store]:  # noqa: F811
 
 @pytest.fixture
 def begun(store: Store, fake_engine: pytest.MonkeyPatch) -> Run:
-    """A run at work."""
+    """A run that is being computed."""
     fake_engine.setenv("FAKE_EPOCH", "0.05")
     return start(store, resolve(LONG), [0]).run
 
@@ -220,7 +217,7 @@ ADDRESS = "methods=random&seeds=0&hidden=8&rounds=20&epochs=2000&retrain_epochs=
 
 
 def kill_server(store: Path) -> None:
-    """Kill the server over a store as a crash would, with no chance to tell anyone."""
+    """Kill the server of a store without warning, as a crash would."""
     servers = [child for child in psutil.Process().children() if child.environ().get("GLT_STORE") == str(store)]
     for server in servers:
         os.kill(server.pid, signal.SIGKILL)

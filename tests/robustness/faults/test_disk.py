@@ -1,4 +1,4 @@
-"""A disk that fails at any write, by injection and on real mounts: nothing half is taken as whole, and runs go on."""
+"""Disk failures at any write, injected and on real mounts: no partial file is accepted, and runs can be resumed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PARTS = (
 
 
 def check(fault: str, outcome: dict[str, Any]) -> None:
-    """Raise AssertionError for anything that one failed operation left lost or half, or for a bad message."""
+    """Assert that one failed operation left nothing lost or partial, and a good message."""
     assert not outcome["crash"], outcome["crash"]
     assert outcome["whole"] == outcome["sound"]
     assert outcome["same"], "a whole round is not the one it should be"
@@ -56,7 +56,7 @@ def check(fault: str, outcome: dict[str, Any]) -> None:
         assert outcome["error"].count("\n") == 0
     else:
         assert outcome["code"] == 1
-        # Nobody had written a status that could be written over, or nothing could be written any more.
+        # There was no status to overwrite, or nothing could be written any more.
         assert outcome["state"] in ("", "lost") if fault == "read-only" else not outcome["has_status"]
         assert WORDS[fault] in outcome["printed"] or fault == "read-only"
 
@@ -92,7 +92,7 @@ def test_failures_of_every_disk_operation(
     assert not wrong, "\n".join(f"{operation}: {what} {outcome}" for operation, what, outcome in wrong)
 
 
-# In a name space of their own; nobody else sees these mounts, and they go with the process.
+# In a separate mount namespace: the mounts are private and end with the process.
 APART = ["unshare", "--user", "--map-root-user", "--mount"]
 RUN = "--set rounds=3 retrain_epochs=3 epochs=1 hidden=16"
 FULL = f"""

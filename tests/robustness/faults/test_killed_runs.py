@@ -105,7 +105,7 @@ def test_kill_moments_cover_every_stage(say: Callable[[str], None]) -> None:
 
 
 def uninterrupted(folder: Path, kind: Kind) -> tuple[Path, Plan]:
-    """Compute a run that nobody kills, and what moments are drawn from."""
+    """Compute a run without interruption, and the plan that moments are drawn from."""
     store = folder / "reference" / "store"
     store.mkdir(parents=True)
     with Life.begin(store / run_name(kind), kind.arguments, kind.environment) as life:
@@ -125,7 +125,7 @@ def run_name(kind: Kind) -> str:
 
 
 def assert_round_was_never_begun_anew(run: Path) -> None:
-    """A checkpoint is left aside only where its round was written whole in the moment before the kill."""
+    """A checkpoint is skipped only if its round was completely written just before the kill."""
     log = (run / "seed-0" / "log.txt").read_text()
     printed = [line for line in log.splitlines() if "is not used" in line]
     assert all(" is of round " in line for line in printed), printed

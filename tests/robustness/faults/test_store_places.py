@@ -1,4 +1,4 @@
-"""Stores that are read-only, keep no locks, or lie in odd places: read like any other, or one sentence says why not."""
+"""Stores that are read-only, without locks, or in unusual places are read as usual or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OpenPage = Callable[..., AppTest]
 NoLocks = Callable[[int], None]
 
 SITE = Path(__file__).parents[2] / "odd_machine"
-# What flock answers: NFS without its lock service, FUSE, file systems that know no locks at all.
+# Errors of flock: NFS without its lock service, FUSE, file systems without locks.
 ERRORS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
 SHORT = ("--set", "rounds=1", "retrain_epochs=2", "epochs=1", "hidden=16")
 LAUNCH = {"methods": "random", "seeds": "0", "rounds": "1", "epochs": "1", "retrain_epochs": "1", "hidden": "16"}
@@ -181,7 +181,7 @@ def test_starting_in_a_read_only_store_is_refused(disk: Disk, open_page: OpenPag
     assert ["cannot be written (Read-only file system)" in error.value for error in app.error] == [True]
 
 
-# Relative, through a link, and named as people name things.
+# Relative, through a link, and with unusual names.
 NAMED = "../here/link/Läufe 2026, 图 🎟 'quoted' $HOME; *"
 # As deep as the names of a run's files allow: a path holds 4,096 bytes.
 DEEP = "/".join(["d" * 200] * 18)

@@ -1,4 +1,4 @@
-"""A store with things around it that nothing may touch, and pages opened by their address."""
+"""A store surrounded by files that must not change, and pages opened by their URL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECONDS = 240
 
 @pytest.fixture
 def around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with files of a person in it, the home and the working folder: it is as it was at the end of the test.
+    """A user's folder, as home and working folder; it must be unchanged at the end of the test.
 
     The store is a folder in it, which may change.
     """

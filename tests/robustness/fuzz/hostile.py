@@ -1,4 +1,4 @@
-"""What people and programs hand over that is none of what was asked for: values for hypothesis, and how long it looks.
+"""Hostile and malformed values for hypothesis, and processes with limits.
 
 `make fuzz` sets GLT_FUZZ to a number of examples a test; without it a test looks at few, the same ones every time.
 """
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 EXAMPLES = int(os.environ.get("GLT_FUZZ") or 0)
 FEW = 15
-# A title that a browser would act on, one that a terminal would, one that reads other than it is, and a long one.
+# Titles with markup, with terminal codes, with reversed text, and a long one.
 SCRIPT = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
 TERMINAL = "\x1b[31mred\x1b]0;title\x07"
 BACKWARDS = "safe\u202egpj.exe\u200b\u2066\ufeff"
@@ -36,7 +36,7 @@ SENT = tuple(word for word in WRITTEN if "\ud800" not in word)
 
 
 class Harm:
-    """Whoever unpickles this leaves a folder behind."""
+    """Unpickling this creates a folder."""
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
         return os.mkdir, ("harmed",)
@@ -49,14 +49,14 @@ def hostile(few: int = FEW, share: float = 1.0) -> Callable[[Callable[..., None]
         derandomize=not EXAMPLES,
         deadline=None,
         database=None,
-        # A page takes a second: what was drawn is shown as it is.
+        # A page takes a second, so examples are not shrunk.
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
 
 
 def texts() -> st.SearchStrategy[str]:
-    """Text: of the written list, or any at all, lone surrogates and control characters among it."""
+    """Text: listed hostile strings, or arbitrary text with lone surrogates and control characters."""
     return st.one_of(st.sampled_from(WRITTEN), st.text(st.characters(), max_size=40))
 
 
@@ -67,7 +67,7 @@ def sent_texts() -> st.SearchStrategy[str]:
 
 
 def numbers() -> st.SearchStrategy[Any]:
-    """Numbers that JSON or a program may hold: huge, negative, none at all."""
+    """Numbers that JSON or a program may hold: huge, negative, not a number."""
     return st.one_of(
         st.sampled_from([0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 1e308, -0.0, float("nan"), float("inf")]),
         st.integers(),
@@ -76,7 +76,7 @@ def numbers() -> st.SearchStrategy[Any]:
 
 
 def values() -> st.SearchStrategy[Any]:
-    """Anything that JSON can say."""
+    """Any JSON value."""
     plain = st.one_of(st.none(), st.booleans(), numbers(), texts())
     return st.recursive(
         plain,
@@ -94,7 +94,7 @@ def written(value: Any) -> str:
 
 DEEP = "[" * 100_000 + "]" * 100_000
 DIGITS = "1" * 100_000
-# Documents that are no JSON, or are JSON to trip over.
+# Documents that are not JSON, or malformed JSON.
 DOCUMENTS = (
     b"", b"null", b"[]", b"{}", b"0", b"NaN", b'"text"', b"\xff\xfe", b"\x80\x04K\x01.", b"{", DEEP.encode(),
     b'{"a":' * 50_000, DIGITS.encode(), b'{"schema":1}', b'{"schema":true,"config":{}}', b'{"schema":1,"kind":[]}',
@@ -107,7 +107,7 @@ DOCUMENTS = (
 
 
 ROOT = Path(__file__).parents[3]
-# Address space, of which libraries reserve more than they use; it keeps a test that fails from taking the machine.
+# Limit of the address space, of which libraries reserve more than they use.
 MOST_ADDRESSES = 12 << 30
 
 
@@ -120,7 +120,7 @@ class Ended(NamedTuple):
     peak_mb: float
 
 
-# The peak of a process that was made from a larger one counts that one too: what the system knows of its own memory.
+# VmHWM, since ru_maxrss of a forked process includes the parent's memory.
 CHILD = """
 import atexit, pathlib, resource, runpy, sys
 resource.setrlimit(resource.RLIMIT_AS, ({most}, {most}))
@@ -147,7 +147,7 @@ def limited(*arguments: str) -> Ended:
 
 
 def one_sentence(ended: Ended) -> str:
-    """Return the one line a command that failed has said; nothing else may be there."""
+    """Return the one line that a failed command printed; there must be no other output."""
     assert ended.code not in (0, -9, -11), ended
     assert ended.out == "", ended.out[:300]
     assert ended.output.endswith("\n"), ended.output[:300]

@@ -71,7 +71,7 @@ def place(store: Store) -> Run:
 
 
 def complaint(capsys: pytest.CaptureFixture[str], program: str, words: list[str]) -> str:
-    """Run a command and return the one line it says."""
+    """Run a command and return the one line it prints."""
     code = MAINS[program](words)
     printed = capsys.readouterr()
     typed = f"{program} {' '.join(word[:60] for word in words)}"
@@ -98,7 +98,7 @@ def words_for(program: str, verb: str, name: str, word: str, run: str) -> list[s
 
 
 def is_calm(verb: str, name: str) -> bool:
-    """Say whether a bad word in this place begins nothing, however good the others are."""
+    """Return whether a bad word in this place starts no computation, even if the others are valid."""
     return verb not in CALM or name in {"RUN", "RUNS", "--set", "--seeds", "--grid", "--device", "--threads", "--model"}
 
 
@@ -127,7 +127,7 @@ def test_arbitrary_words(
 
 
 def forbid_work(patch: pytest.MonkeyPatch) -> None:
-    """Have whoever would start a process be told that it cannot."""
+    """Make every attempt to start a process fail."""
     from glt.errors import JobError
     from glt.jobs import launcher
 
@@ -217,7 +217,7 @@ def test_every_url_parameter_is_covered() -> None:
 
 @pytest.mark.parametrize("page", NAMES)
 def test_urls_with_hostile_words(filled: Store, open_page: Callable[..., AppTest], page: str) -> None:
-    """Every parameter of every page has a word of the written list, and another one at each opening."""
+    """Every parameter of every page gets a listed word, another one at each opening."""
     for first in range(0, len(SENT) if EXAMPLES else 1, 12):
         view = {name: SENT[(first + place) % len(SENT)] for place, name in enumerate(PARAMETERS)}
         check(open_page(page, view))

@@ -147,7 +147,7 @@ DOCUMENTS_OF_A_RUN = (paths.CONFIG, paths.STATUS, paths.ENVIRONMENT, paths.ROUND
 
 @pytest.fixture(scope="module")
 def laid(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., None]) -> Store:
-    """A store with two runs, of which the second is spoiled again and again."""
+    """A store with two runs, of which tests damage the second."""
     store = Store(tmp_path_factory.mktemp("laid") / "store")
     for method in ("ugs", "random"):
         draw_seed(store.create(resolve({"method": method, **SETTINGS})).seed(0), 2)
@@ -155,7 +155,7 @@ def laid(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., None
 
 
 def spoil(store: Store, name: str, content: bytes) -> Run:
-    """Put content into a file of the second run as it was at first, and return the run that is whole."""
+    """Restore the second run, put content into one of its files, and return the undamaged first run."""
     whole, spoiled = sorted(path for path in store.root.iterdir() if path.is_dir() and path.name[0] != ".")
     kept = store.root.parent / "kept"
     if not kept.exists():
@@ -168,7 +168,7 @@ def spoil(store: Store, name: str, content: bytes) -> Run:
 
 
 def look(store: Store) -> None:
-    """Ask everything of every run that a page asks, and let sentences be the only complaint."""
+    """Read everything of every run that pages read; only StudioErrors may be raised."""
     contents = store.contents()
     assert all("\n" not in damage for _, damage in contents.damaged)
     for run in contents.every:
@@ -332,7 +332,7 @@ def test_only_the_end_of_an_endless_log_line_is_shown(store: Store, run: Run) ->
 
 
 def test_a_foreign_status_ends_no_process(store: Store, run: Run) -> None:
-    """Without the time at which it began, a number alone names any process that happens to have it."""
+    """A process id without its start time could be that of any other process."""
     from glt.jobs import stop
     from glt.store import Status
     from glt.store.locks import same_process

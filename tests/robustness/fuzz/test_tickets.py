@@ -43,7 +43,7 @@ TYPES = ("int8", "uint8", "int32", "uint64", "int64", "float16", "float32", "flo
 
 
 class File(bytes):
-    """Content of a file, of which a failing example shows no more than its length."""
+    """Content of a file whose repr in a failing example is only its length."""
 
     def __repr__(self) -> str:
         return f"<{len(self)} bytes>"
@@ -63,7 +63,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def message(capsys: pytest.CaptureFixture[str], path: Path, may_pass: bool = False) -> str:
-    """Check a file by the command and return what it says: one sentence, or a report of what is wrong.
+    """Check a file by the command and return its output: one sentence, or a report of failures.
 
     Some changes leave no trace: then the check passes, if it `may_pass`.
     """
@@ -296,7 +296,7 @@ def nested(depth: int) -> bytes:
 
 
 def huge(how: int) -> bytes:
-    """A quarter of a gigabyte, packed, that says it is one byte."""
+    """A compressed quarter of a gigabyte with a stated size of one byte."""
     head, packer = b"", zlib.compressobj(9, zlib.DEFLATED, -15)
     if how == zipfile.ZIP_BZIP2:
         packer = bz2.BZ2Compressor()
