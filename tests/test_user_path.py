@@ -205,10 +205,7 @@ def test_the_app_starts_without_a_home_folder(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_unwritable_cache_is_reported_once(
-    unwritable: Path,
-    make_run: Callable[..., Run],
-    store: Store,
-    caplog: pytest.LogCaptureFixture,
+    unwritable: Path, make_run: Callable[..., Run], store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = make_run("ugs")
     place = ("--store", str(store.root))

@@ -274,10 +274,7 @@ def test_pretraining_progress_is_in_epochs(make_pretraining: MakePretraining, mo
 
 
 def test_launch_offers_matching_finished_pretrainings(
-    make_pretraining: MakePretraining,
-    store: Store,
-    open_page: OpenPage,
-    monkeypatch: pytest.MonkeyPatch,
+    make_pretraining: MakePretraining, store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = make_pretraining()
     make_pretraining(("stopped",), augmentation="nodes")

@@ -240,11 +240,7 @@ def test_another_port_is_another_origin(origin: str | None, is_own: bool) -> Non
 
 @pytest.mark.parametrize(("origin", "shown"), [(OTHER_PORT, False), (f"http://{HOST}", True)])
 def test_an_unpatched_server_serves_nothing_to_other_ports(
-    make_run: MakeRun,
-    open_page: OpenPage,
-    monkeypatch: pytest.MonkeyPatch,
-    origin: str,
-    shown: bool,
+    make_run: MakeRun, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch, origin: str, shown: bool
 ) -> None:
     make_run("ugs")
     headers: Mapping[str, str] = {"Origin": origin, "Host": HOST}

@@ -9,17 +9,7 @@ import pytest
 import torch
 
 from glt.cost import macs
-from glt.cost.latency import (
-    FEWEST,
-    LABELS,
-    TOO_FEW,
-    Compared,
-    Execution,
-    Measured,
-    executions,
-    measure,
-    peak_bytes,
-)
+from glt.cost.latency import FEWEST, LABELS, TOO_FEW, Compared, Execution, Measured, executions, measure, peak_bytes
 from glt.cost.macs import counterfactuals
 from glt.datasets import load_graph
 from glt.errors import ConfigError

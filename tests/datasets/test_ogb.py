@@ -330,11 +330,7 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_a_download_is_announced(
-    name: str,
-    ogb_root: Path,
-    samples: Path,
-    serve: Callable[[bytes], list[str]],
-    capsys: pytest.CaptureFixture[str],
+    name: str, ogb_root: Path, samples: Path, serve: Callable[[bytes], list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     content = packed(samples, name)
     requests = serve(content)

@@ -189,10 +189,7 @@ BAD_PARTS = {
     "no dictionary": ([1, 2], "has no array 'edge'"),
     "no negatives": ({"edge": pairs((0, 1))}, "has no array 'edge_neg'"),
     "no pairs": ({"edge": pairs((0, 1)), "edge_neg": np.arange(6)}, "has no pairs of nodes in 'edge_neg'"),
-    "none": (
-        {"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))},
-        "valid.pt has no pairs of nodes in 'edge'",
-    ),
+    "none": ({"edge": np.zeros((0, 2), int), "edge_neg": pairs((0, 1))}, "valid.pt has no pairs of nodes in 'edge'"),
     "fractions": ({"edge": np.full((2, 2), 0.5), "edge_neg": pairs((0, 1))}, "has no pairs of nodes in 'edge'"),
     "no rows of negatives": (
         {"edge": pairs((0, 1)), "edge_neg": np.zeros((0, 2), int)},

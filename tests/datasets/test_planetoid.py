@@ -173,11 +173,7 @@ def test_the_build_script_reproduces_bundled_files(tmp_path: Path) -> None:
 
 
 # Raw rows, duplicates and self-loops dropped; nodes without edges; rows without features.
-FACTS = {
-    "cora": ((5429, 151, 0), 0, 0),
-    "citeseer": ((4732, 56, 124), 48, 15),
-    "pubmed": ((44338, 11, 3), 0, 0),
-}
+FACTS = {"cora": ((5429, 151, 0), 0, 0), "citeseer": ((4732, 56, 124), 48, 15), "pubmed": ((44338, 11, 3), 0, 0)}
 SPLITS = {"cora": (140, 500, 1000), "citeseer": (120, 500, 1000), "pubmed": (60, 500, 1000)}
 COUNTS = {"cora": (2708, 5278, 1433, 7), "citeseer": (3327, 4552, 3703, 6), "pubmed": (19717, 44324, 500, 3)}
 

@@ -457,9 +457,7 @@ def test_hidden_layer_equals_relu_dropout_and_product(layer: tuple[Tensor, Tenso
     torch.testing.assert_close(found, expected)
 
 
-def test_repeated_evaluation_keeps_rows_that_gradients_need(
-    layer: tuple[Tensor, Tensor],
-) -> None:
+def test_repeated_evaluation_keeps_rows_that_gradients_need(layer: tuple[Tensor, Tensor]) -> None:
     hidden, weight = layer
     rows = hidden * 1
     with torch.no_grad():

@@ -22,8 +22,8 @@ from tests.robustness.faults.lives import assert_equal
 Reference = Callable[..., tuple[SeedRun, int]]
 
 CHECKPOINT = "checkpoint.safetensors"
-# Numbers of the first report of each stage. Round 0 is retraining. Round 1 of UGS is a search and retraining; round 1 of
-# ADMM is the small network, three iterations of the solver, the network to prune and retraining.
+# Numbers of the first report of each stage. Round 0 is retraining, round 1 of UGS a search and retraining, round 1 of
+# ADMM the small network, three iterations of the solver, the network to prune and retraining.
 EPOCHS = 6
 SEARCH = SMALL_NETWORK = EPOCHS + 1
 RETRAINING = SEARCH + EPOCHS

@@ -94,10 +94,7 @@ CONTRADICTIONS: list[tuple[Callable[[Arrays], None], str]] = [
     (lambda about: about.update(seed=-3), "The seed is -3; valid seeds are 0 to 999999999."),
     (lambda about: about["record"].update(round=2), "The round is 2, but the last one in the settings is 1."),
     (lambda about: about["record"].update(round=0), "After round 0 at p_graph 0.4, 10,556 edge entries must be"),
-    (
-        lambda about: about["config"].update(p_graph=0.9),
-        "After round 1 at p_graph 0.9, 1,056 edge entries must be",
-    ),
+    (lambda about: about["config"].update(p_graph=0.9), "After round 1 at p_graph 0.9, 1,056 edge entries must be"),
     (lambda about: about["config"].update(p_weight=0.9), "After round 1 at p_weight 0.9, 2,"),
     (lambda about: about.update(metric="auc"), "The metric is auc, but node classification has accuracy."),
     (

@@ -175,9 +175,7 @@ def test_columns_of_the_ticket_table(make_scored: Callable[..., Run]) -> None:
     assert one == "No verdict: it needs two or more seeds whose differences from dense vary."
 
 
-def test_a_closest_round_without_verdict_keeps_open_rounds(
-    make_scored: Callable[..., Run],
-) -> None:
+def test_a_closest_round_without_verdict_keeps_open_rounds(make_scored: Callable[..., Run]) -> None:
     """Both seeds lose the same in round 1, which validates best: it has no test, round 2 has one."""
     rounds = rounds_table([make_scored("ugs", [[0.8, 0.798, 0.79], [0.81, 0.808, 0.795]])])
     rounds.loc[rounds["round"] == 1, "val"] = 0.99
