@@ -22,7 +22,8 @@ OptionValue = bool | int | float | str
 Note = bool | int | float | str | list[float]
 Options = TypeVar("Options", bound=BaseModel)
 
-PruneRate = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
+Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
+PruneRate = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
@@ -70,8 +71,8 @@ class RunConfig(BaseModel):
     weight_decay: NonNegative = Field(5e-4, description="L2 penalty inside Adam")
     gamma_graph: NonNegative = Field(1e-2, description="L1 penalty on the edge mask")
     gamma_weight: NonNegative = Field(1e-2, description="L1 penalty on the weight mask")
-    p_graph: PruneRate = Field(0.05, description="Share of the remaining edge entries removed per round")
-    p_weight: PruneRate = Field(0.2, description="Share of the remaining weights removed per round")
+    p_graph: PruneRate = Field(0.05, description="Share of the remaining edge entries removed per round; 0 keeps all")
+    p_weight: PruneRate = Field(0.2, description="Share of the remaining weights removed per round; 0 keeps all")
     dropout: Annotated[float, Field(ge=0, lt=1)] = Field(0.5, description="Dropout on hidden layers")
     options: dict[str, OptionValue] = Field(default_factory=dict, description="Settings of the method, model or task")
 

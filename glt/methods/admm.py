@@ -58,8 +58,11 @@ class ADMM(Method):
     Options = ADMMOptions
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Solve for the round's undirected edges, then prune weights."""
-        solved, kind = _solved_edges(context), context.config.edge_mask
+        """Solve for the round's undirected edges, then prune weights; a half with rate 0 stays whole."""
+        config, full = context.config, context.problem.full_masks()
+        if not config.p_graph:
+            return Proposal(Masks(full.edges, _one_shot_magnitude(context, full.edges)))
+        solved, kind = _solved_edges(context), config.edge_mask
         # Both directions of an edge share one value, so they are kept or removed together.
         edges = EdgeMask(kind, np.tile(solved.keep, 2) if kind == "directed" else solved.keep)
         notes = SolverNotes(
@@ -71,8 +74,8 @@ class ADMM(Method):
         return Proposal(Masks(edges, _one_shot_magnitude(context, edges)), notes=notes.model_dump())
 
     def search_epochs(self, config: RunConfig) -> int:
-        """Count the trainings of both networks; solver steps are short."""
-        return 2 * config.epochs
+        """Count the trainings of both networks, each if its half is pruned; solver steps are short."""
+        return config.epochs * (bool(config.p_graph) + bool(config.p_weight))
 
     def note_words(self, notes: Mapping[str, Note]) -> str:
         """Return the solver's result in one line: changed edges and validation scores.
@@ -121,6 +124,8 @@ def _solved_edges(context: RoundContext) -> SolvedEdges:
 def _one_shot_magnitude(context: RoundContext, edges: EdgeMask) -> WeightMask:
     """Train all weights on the pruned graph and keep the largest, over all tensors."""
     full = context.problem.full_masks().weights
+    if not context.config.p_weight:
+        return full
     trained = _trained(context, context.problem, Masks(edges, full), context.theta0, "weights to prune")
     magnitudes = {name: np.abs(trained[name]) for name in full.keep}
     target = remaining_after(context.config.p_weight, full.total, context.round)

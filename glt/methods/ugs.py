@@ -66,18 +66,22 @@ class UGS(Method):
         """Return whether rounds are nested; those of "one_run" need not be."""
         return options_of(config.options, UGSOptions).schedule == "iterative"
 
-    def searched_edges(self, config: RunConfig) -> SearchedEdges:
-        """Return the survivors, or all entries for a search that prunes while training."""
+    def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
+        """Return the survivors, or all entries for a search that prunes while training; None if p_graph is 0."""
+        if not config.p_graph:
+            return None
         return "survivors" if self.nests(config) else "all"
 
     def next_masks(self, context: RoundContext) -> Proposal:
         """Search, and remove the lowest magnitudes at the end or during the search."""
+        if not searched_kinds(context.config):
+            return Proposal(context.previous)
         iterative = context.options.schedule == "iterative"
         return _pruned_after_search(context) if iterative else _pruned_during_search(context)
 
     def search_epochs(self, config: RunConfig) -> int:
-        """Count one search stage."""
-        return config.epochs
+        """Count one search stage; nothing is searched if both rates are 0."""
+        return config.epochs if searched_kinds(config) else 0
 
 
 def _pruned_after_search(context: RoundContext) -> Proposal:
@@ -87,14 +91,18 @@ def _pruned_after_search(context: RoundContext) -> Proposal:
     is_best = context.options.masks_from == "best_validation"
     tensors = result.best_tensors if is_best else result.last_tensors
     magnitudes = {name: np.abs(value) for name, value in tensors.items() if name.startswith("mask/")}
-    edge_scores = magnitudes.pop("mask/edges")
+    edge_scores = magnitudes.pop("mask/edges", None)
     weight_scores = {name.removeprefix("mask/"): value for name, value in magnitudes.items()}
-    edges = context.previous.edges.prune(edge_scores, config.p_graph)
-    weights = context.previous.weights.prune(weight_scores, config.p_weight)
+    edges, weights = context.previous.edges, context.previous.weights
     read = result.best_epoch if is_best else result.last_epoch
     positive = {name: int(np.count_nonzero(tensors[name] > 0)) for name in tensors if name.startswith("mask/")}
-    counts = {"edges": (positive.pop("mask/edges"), context.previous.edges.kept)}
-    counts["weights"] = sum(positive.values()), context.previous.weights.kept
+    counts = {}
+    if edge_scores is not None:
+        counts["edges"] = positive.pop("mask/edges"), edges.kept
+        edges = edges.prune(edge_scores, config.p_graph)
+    if weight_scores:
+        counts["weights"] = sum(positive.values()), weights.kept
+        weights = weights.prune(weight_scores, config.p_weight)
     shares = {kind: 1 - above / kept if kept else 0.0 for kind, (above, kept) in counts.items()}
     return Proposal(Masks(edges, weights), edge_scores, _mask_notes(read, shares, result.zero_from))
 
@@ -128,8 +136,19 @@ def _network(context: RoundContext, masks: Masks) -> Network:
     from glt.training.network import Network, SoftMasks
 
     noise = context.random("mask start")
-    soft = SoftMasks.around_one(masks, context.options.mask_noise, noise, context.problem.device)
+    soft = SoftMasks.around_one(
+        masks, context.options.mask_noise, noise, context.problem.device, searched_kinds(context.config)
+    )
     return Network(context.problem, masks, context.theta0, soft)
+
+
+def searched_kinds(config: RunConfig) -> list[str]:
+    """Return the kinds whose masks a search trains: those of which a share is removed.
+
+    >>> searched_kinds(RunConfig(p_weight=0))
+    ['edges']
+    """
+    return [kind for kind, rate in zip(KINDS, (config.p_graph, config.p_weight), strict=True) if rate]
 
 
 def _schedule(context: RoundContext) -> Schedule:

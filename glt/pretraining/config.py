@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from glt.config import Count, Epochs, Positive, PruneRate, RunConfig, Width, canonical_json, checked
+from glt.config import Count, Epochs, Positive, RunConfig, Share, Width, canonical_json, checked
 from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.formats import as_typed
@@ -40,7 +40,7 @@ class PretrainConfig(BaseModel):
     dataset: str = Field("cora", description="Data set the encoder is trained on")
     task: str = Field("node", description="Task of the runs that will use it; link runs hide held-out edges")
     augmentation: str = Field("edges", description="Augmentation that makes the two views")
-    share: PruneRate = Field(0.2, description="Share of the edges or nodes that a view changes")
+    share: Share = Field(0.2, description="Share of the edges or nodes that a view changes")
     hidden: Width = Field(512, description="Width of the encoder; must equal that of the first layer")
     learning_rate: Positive = Field(1e-3, description="Adam step size")
     epochs: Epochs = Field(10_000, description="Maximum number of epochs")

@@ -29,25 +29,37 @@ SAMPLE, SAMPLING = 4096, 0.08
 
 @dataclass(frozen=True, eq=False)
 class SoftMasks:
-    """Trainable mask values: [survivors] for edges, full-shape tensors (zero where pruned) for weights."""
+    """Trainable mask values: [survivors] for edges, full-shape tensors (zero where pruned) for weights.
 
-    edges: Tensor
+    A search that removes no edges has none for edges, one that removes no weights none for weights.
+    """
+
+    edges: Tensor | None
     weights: dict[str, Tensor]
 
     @classmethod
-    def around_one(cls, masks: Masks, noise: float, generator: np.random.Generator, device: str) -> SoftMasks:
-        """Start every survivor at 1 + U(-noise, noise), which breaks ties."""
+    def around_one(
+        cls,
+        masks: Masks,
+        noise: float,
+        generator: np.random.Generator,
+        device: str,
+        kinds: Collection[str] = (EDGES, WEIGHTS),
+    ) -> SoftMasks:
+        """Start every survivor of these kinds at 1 + U(-noise, noise), which breaks ties."""
 
         def start(keep: NDArray[np.bool_]) -> Tensor:
             values = 1 + noise * generator.uniform(-1, 1, keep.shape)
             return torch.from_numpy((values * keep).astype(np.float32)).to(device).requires_grad_()
 
+        # All are drawn, so that the values of one kind do not depend on the other.
         edges = start(np.ones(masks.edges.kept, dtype=np.bool_))
-        return cls(edges, {name: start(keep) for name, keep in masks.weights.keep.items()})
+        weights = {name: start(keep) for name, keep in masks.weights.keep.items()}
+        return cls(edges if EDGES in kinds else None, weights if WEIGHTS in kinds else {})
 
-    def parameters(self) -> list[Tensor]:
-        """Return all trainable tensors."""
-        return [self.edges, *self.weights.values()]
+    def named(self) -> dict[str, Tensor]:
+        """Return all trainable tensors by name: `edges`, then those of the weights."""
+        return {**({} if self.edges is None else {EDGES: self.edges}), **self.weights}
 
 
 class Survivors:
@@ -73,20 +85,24 @@ class Survivors:
     def narrow(self, soft: SoftMasks, edges: int, weights: int) -> None:
         """Remove the lowest magnitudes until `edges` and `weights` entries remain, ties by index."""
         left = self.masks()
-        edge_scores = soft.edges.detach()[self.edges].abs().cpu().numpy()
-        weight_scores = {name: values.detach().abs().cpu().numpy() for name, values in soft.weights.items()}
-        self._take(
-            Masks(
-                left.edges.prune_exactly(edge_scores, left.edges.kept - edges),
-                left.weights.prune_exactly(weight_scores, left.weights.kept - weights),
-            )
-        )
+        kept_edges, kept_weights = left.edges, left.weights
+        if soft.edges is not None:
+            edge_scores = soft.edges.detach()[self.edges].abs().cpu().numpy()
+            kept_edges = left.edges.prune_exactly(edge_scores, left.edges.kept - edges)
+        if soft.weights:
+            weight_scores = {name: values.detach().abs().cpu().numpy() for name, values in soft.weights.items()}
+            kept_weights = left.weights.prune_exactly(weight_scores, left.weights.kept - weights)
+        self._take(Masks(kept_edges, kept_weights))
 
     def still(self, soft: SoftMasks) -> None:
         """Set the gradients of removed entries to zero."""
-        for values, alive in zip(soft.parameters(), (self.edges, *self.weights.values()), strict=True):
+        for name, values in soft.named().items():
             if values.grad is not None:
-                values.grad.mul_(alive)
+                values.grad.mul_(self.left(name))
+
+    def left(self, name: str) -> Tensor:
+        """Mark the entries left of one soft mask."""
+        return self.edges if name == EDGES else self.weights[name]
 
     def state(self) -> dict[str, NDArray[np.bool_]]:
         """Return a boolean for every entry, from which a search can resume."""
@@ -145,17 +161,19 @@ class Network:
         self.problem = problem
         self.soft = soft
         self.alive: Survivors | None = None
-        self._searched = _searched(masks, problem.device) if soft else {}
+        self._searched = _searched(masks, soft, problem.device) if soft else {}
         self._samples = {name: _sample(found) for name, found in self._searched.items()}
         keeps_pruned = problem.model.keeps_pruned_edges(problem.config) is not None
         edges = problem.full_masks().edges if keeps_pruned else masks.edges
         self.operator = GraphOperator(problem.graph, edges, problem.device)
         clusters = problem.model.clusters(problem.config)
         restarts = soft and clusters and clusters.fresh_masks
-        self._first_edges = soft.edges.detach().clone() if soft and restarts else None
+        first_edges = soft.edges if soft and restarts else None
+        self._first_edges = None if first_edges is None else first_edges.detach().clone()
         self._places = torch.from_numpy(np.flatnonzero(masks.edges.keep)).to(problem.device) if keeps_pruned else None
         # Factors of ones would only cost time.
-        pruned = {} if soft else {name: keep for name, keep in masks.weights.keep.items() if not keep.all()}
+        searches_weights = soft is not None and soft.weights
+        pruned = {} if searches_weights else {name: keep for name, keep in masks.weights.keep.items() if not keep.all()}
         self._binary = {
             name: torch.from_numpy(keep.astype(np.float32)).to(problem.device) for name, keep in pruned.items()
         }
@@ -202,7 +220,7 @@ class Network:
 
     def effective_weights(self) -> dict[str, Tensor]:
         """Return mask * theta, differentiable in theta and soft masks."""
-        factors = self.soft.weights if self.soft else self._binary
+        factors = (self.soft and self.soft.weights) or self._binary
         if self.soft and self.alive:
             factors = {name: values * self.alive.weights[name] for name, values in factors.items()}
         return {name: value * factors[name] if name in factors else value for name, value in self.theta.items()}
@@ -211,10 +229,9 @@ class Network:
         """Add the gradient of gamma1 |m_g|_1 + gamma2 |m_theta|_1 (paper, equation 3)."""
         if self.soft is None:
             return
-        rates = [gamma_graph, *[gamma_weight] * len(self.soft.weights)]
-        for mask, rate in zip(self.soft.parameters(), rates, strict=True):
+        for name, mask in self.soft.named().items():
             if mask.grad is not None:
-                mask.grad.add_(mask.detach().sign(), alpha=rate)
+                mask.grad.add_(mask.detach().sign(), alpha=gamma_graph if name == EDGES else gamma_weight)
         if self.alive:
             self.alive.still(self.soft)
 
@@ -236,7 +253,10 @@ class Network:
         return found
 
     def _kinds(self) -> dict[str, list[str]]:
-        return {EDGES: [EDGES], WEIGHTS: list(self.soft.weights)} if self.soft else {}
+        if self.soft is None:
+            return {}
+        names = {EDGES: [] if self.soft.edges is None else [EDGES], WEIGHTS: list(self.soft.weights)}
+        return {kind: of_kind for kind, of_kind in names.items() if of_kind}
 
     def _share_at_zero(self, names: Sequence[str]) -> float:
         parts = [self._soft_and_alive(name) for name in names]
@@ -247,11 +267,7 @@ class Network:
     def _soft_and_alive(self, name: str) -> tuple[Tensor, Tensor]:
         """Return a tensor's soft masks, and which of them are left."""
         assert self.soft is not None
-        if self.alive:
-            alive = self.alive.edges if name == EDGES else self.alive.weights[name]
-        else:
-            alive = self._searched[name]
-        return self.soft.edges if name == EDGES else self.soft.weights[name], alive
+        return self.soft.named()[name], self.alive.left(name) if self.alive else self._searched[name]
 
     def _sampled(self, name: str) -> tuple[int, int]:
         """Estimate how many of a tensor's soft masks are positive, and how many are left."""
@@ -270,7 +286,7 @@ class Network:
     @torch.no_grad()
     def restart_edges(self, values: Tensor) -> None:
         """Reset the soft masks of some surviving edge entries to their start."""
-        if self.soft is not None and self._first_edges is not None:
+        if self.soft is not None and self.soft.edges is not None and self._first_edges is not None:
             self.soft.edges[values] = self._first_edges[values]
 
     def snapshot(self) -> dict[str, Tensor]:
@@ -298,8 +314,7 @@ class Network:
         """Return the parameters by name: theta, then soft masks."""
         named = {f"theta/{name}": tensor for name, tensor in self.theta.items()}
         if self.soft:
-            named["mask/edges"] = self.soft.edges
-            named.update({f"mask/{name}": tensor for name, tensor in self.soft.weights.items()})
+            named.update({f"mask/{name}": tensor for name, tensor in self.soft.named().items()})
         return named
 
     def nodes(self, numbers: IntArray) -> Tensor:
@@ -308,18 +323,18 @@ class Network:
 
     def _edge_values(self) -> Tensor | None:
         values = self.soft.edges if self.soft else None
-        if self.soft and self.alive:
-            values = self.soft.edges * self.alive.edges
+        if values is not None and self.alive:
+            values = values * self.alive.edges
         if self._places is None:
             return values
         survivors = torch.ones(self._places.shape, device=self._places.device) if values is None else values
         return survivors.new_zeros(self.operator.num_values).index_put((self._places,), survivors)
 
 
-def _searched(masks: Masks, device: str) -> dict[str, Tensor]:
+def _searched(masks: Masks, soft: SoftMasks, device: str) -> dict[str, Tensor]:
     """Mark the searched entries of soft masks, by tensor."""
-    edges = torch.ones(masks.edges.kept, dtype=torch.bool, device=device)
-    return {EDGES: edges, **{name: torch.from_numpy(keep).to(device) for name, keep in masks.weights.keep.items()}}
+    keep = {EDGES: np.ones(masks.edges.kept, dtype=np.bool_), **masks.weights.keep}
+    return {name: torch.from_numpy(keep[name]).to(device) for name in soft.named()}
 
 
 def _sample(searched: Tensor) -> tuple[Tensor, int]:

@@ -78,7 +78,9 @@ class Stage:
         self._generator = generator
         groups = [(list(network.theta.values()), schedule.learning_rate, schedule.weight_decay)]
         if network.soft:
-            groups.append((network.soft.parameters(), schedule.mask_learning_rate, schedule.mask_weight_decay))
+            groups.append(
+                (list(network.soft.named().values()), schedule.mask_learning_rate, schedule.mask_weight_decay)
+            )
         self._adam = Adam(network.trainable(), groups)
         self._done = 0
         self._best_epoch = -1

@@ -196,6 +196,45 @@ def test_each_round_removes_exactly_its_share(compute: Compute, method: str, edg
         assert k == 0 or masks.within(run.masks(k - 1))
 
 
+@pytest.mark.parametrize("model", ["gcn", "gat", "gin"])
+@pytest.mark.parametrize("half", ["p_graph", "p_weight"])
+def test_a_rate_of_zero_keeps_a_half_whole_and_searches_the_other(compute: Compute, half: str, model: str) -> None:
+    run = compute(model=model, **{half: 0})
+    usual = compute(model=model, store="usual")
+    full = usual.masks(0)
+    for k in range(3):
+        masks, expected = run.masks(k), usual.masks(k)
+        if half == "p_graph":
+            assert masks.edges.keep.all()
+            assert masks.weights.kept == expected.weights.kept
+        else:
+            assert masks.weights.kept == full.weights.total
+            assert masks.edges.kept == expected.edges.kept
+    records = run.rounds()
+    assert records[0].test == usual.rounds()[0].test
+    assert ("edge_masks_at_zero" in records[1].notes) == (half == "p_weight")
+    assert ("weight_masks_at_zero" in records[1].notes) == (half == "p_graph")
+    assert (run.edge_scores(1) is None) == (half == "p_graph")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"method": "random"}, {"schedule": "one_run"}, {"method": "admm", "admm_steps": 2}]
+)
+@pytest.mark.parametrize("half", ["p_graph", "p_weight"])
+def test_a_rate_of_zero_in_other_methods(compute: Compute, settings: dict[str, object], half: str) -> None:
+    run = compute(**settings, **{half: 0})
+    masks = run.masks(2)
+    assert masks.edges.keep.all() == (half == "p_graph")
+    assert (masks.weights.kept == WEIGHTS) == (half == "p_weight")
+
+
+def test_rates_of_zero_repeat_the_dense_network(compute: Compute) -> None:
+    run = compute(p_graph=0, p_weight=0)
+    assert all(masks.edges.keep.all() and masks.weights.kept == WEIGHTS for masks in map(run.masks, range(3)))
+    assert {tuple(record.macs.values()) for record in run.rounds()} == {tuple(run.rounds()[0].macs.values())}
+    assert {event.stage for event in run.events()[0]} == {"retrain"}
+
+
 def test_admm_meets_the_round_targets_with_symmetric_edges(compute: Compute) -> None:
     run = compute(**SOLVER)
     for k in range(3):

@@ -13,6 +13,7 @@ from torch import Tensor
 from glt.datasets import Graph, load_graph
 from glt.errors import ConfigError
 from glt.masks import EdgeMask, Masks, WeightMask
+from glt.methods.ugs import KINDS
 from glt.presets import resolve
 from glt.seeds import stream
 from glt.sparse import Dropout, GraphOperator, features_of
@@ -87,6 +88,32 @@ def search(problem: Problem) -> tuple[Network, Schedule]:
     return network, Schedule(EPOCHS, 0.05, 5e-4, 0.05, 5e-4, 0.1, 0.1, narrowing)
 
 
+@pytest.mark.parametrize("kind", ["edges", "weights"])
+def test_a_kind_without_soft_masks_has_binary_ones(problem: Problem, kind: str) -> None:
+    """Losses and gradients are those of soft masks of exactly one."""
+    full = problem.full_masks()
+    scores = {name: np.random.default_rng(0).random(keep.shape) for name, keep in full.weights.keep.items()}
+    masks = Masks(full.edges, full.weights.prune(scores, 0.4))
+    of_kind, both = (SoftMasks.around_one(masks, 0.2, stream(0, 1, "s"), "cpu", kinds) for kinds in ([kind], KINDS))
+    assert set(of_kind.named()) == ({"edges"} if kind == "edges" else set(full.weights.keep))
+    with torch.no_grad():
+        for name, values in both.named().items():
+            if name in of_kind.named():
+                assert torch.equal(values, of_kind.named()[name])
+            else:
+                keep = torch.from_numpy(masks.weights.keep[name]) if name != "edges" else torch.ones_like(values)
+                values.copy_(keep)
+    outputs = []
+    for soft in (of_kind, both):
+        network = Network(problem, masks, problem.initial_weights(0), soft)
+        found = output(network)
+        found.square().sum().backward()
+        network.add_penalty_gradient(0.1, 0.1)
+        outputs.append((found.detach(), {name: network.soft.named()[name].grad for name in of_kind.named()}))
+        assert network.shares_at_zero().keys() == ({kind} if soft is of_kind else set(KINDS))
+    torch.testing.assert_close(outputs[0], outputs[1])
+
+
 def test_counts_are_exact_at_every_epoch_and_masks_are_nested_within_the_search(problem: Problem) -> None:
     network, schedule = search(problem)
     assert schedule.narrowing is not None
@@ -125,13 +152,13 @@ def test_pruned_values_equal_a_smaller_network(problem: Problem) -> None:
         scores = problem.task.scores(output(network), network.effective_weights())
     assert scores == seen[-1].scores == result.last
 
-    for values in network.soft.parameters():
+    for values in network.soft.named().values():
         values.grad = None
     output(network).square().sum().backward()
     alive = (network.alive.edges, *network.alive.weights.values())
     for penalty in (0.0, 0.1):
         network.add_penalty_gradient(penalty, penalty)
-        for values, kept in zip(network.soft.parameters(), alive, strict=True):
+        for values, kept in zip(network.soft.named().values(), alive, strict=True):
             assert values.grad is not None
             assert not values.grad[~kept].any()
             assert penalty == 0 or values.grad[kept].all()

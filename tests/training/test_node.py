@@ -149,13 +149,13 @@ def test_best_epoch_is_the_first_strict_maximum(problem: Problem) -> None:
 def test_penalty_gradient_is_that_of_the_l1_norms(problem: Problem) -> None:
     net = network(problem, pruned(problem), soft=True)
     assert net.soft is not None
-    for mask in net.soft.parameters():
+    for mask in net.soft.named().values():
         mask.grad = torch.zeros_like(mask)
     net.add_penalty_gradient(0.3, 0.7)
     rates = [0.3] + [0.7] * len(net.soft.weights)
-    norms = sum(rate * mask.abs().sum() for rate, mask in zip(rates, net.soft.parameters(), strict=True))
-    expected = torch.autograd.grad(norms, net.soft.parameters())
-    for mask, gradient in zip(net.soft.parameters(), expected, strict=True):
+    norms = sum(rate * mask.abs().sum() for rate, mask in zip(rates, net.soft.named().values(), strict=True))
+    expected = torch.autograd.grad(norms, net.soft.named().values())
+    for mask, gradient in zip(net.soft.named().values(), expected, strict=True):
         assert mask.grad is not None
         torch.testing.assert_close(mask.grad, gradient)
 
