@@ -59,7 +59,7 @@ def test_a_config_round_trips_through_json(p: float, rounds: int) -> None:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"p_graph": 0}, "p_graph cannot be 0: "),
+        ({"p_graph": 1}, "p_graph cannot be 1: "),
         ({"p_weight": 1.0}, "p_weight cannot be 1.0: "),
         ({"p_weight": float("nan")}, "p_weight cannot be nan: "),
         ({"p_graph": "much"}, "p_graph cannot be 'much': a number is needed."),
