@@ -20,6 +20,7 @@ from glt.presets import all_options
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import PRETRAINING, PretrainConfig
 from glt.registry import Registry
+from glt.scores import SCORES
 from glt.store import AnyRun, Run, annotations_of
 from glt.training.tasks import TASKS, metric_of
 
@@ -105,7 +106,14 @@ def setting_words(name: str, value: Any) -> str:
 
     >>> setting_words("p_graph", 0.05), setting_words("hidden", 64), setting_words("degree", "target")
     ('p_graph = 5 %', 'hidden = 64', 'degree = target')
+
+    An edge score has its label alone, which names the setting well enough.
+
+    >>> setting_words("score", "local_degree"), setting_words("score", None)
+    ('local degree', 'score = default')
     """
+    if name == "score" and value in SCORES.names():
+        return inside(SCORES.get(value).label)
     if name in SHARES:
         return f"{name} = {100 * value:g} %"
     return f"{name} = {'default' if value is None else value_words(value)}"

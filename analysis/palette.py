@@ -1,8 +1,9 @@
 """Colours, markers and line styles of methods, runs and settings, and the Plotly theme.
 
 Methods have Okabe-Ito colours: dense black (light grey in dark mode), UGS vermilion, random pruning blue, ADMM bluish
-green and dashed; other methods take the rest in the order of their names. Markers differ too, and a ticket is always a
-star. Colours are mixed here, because pages without a figure for paper start without matplotlib.
+green and dashed, edge scores reddish purple and dash-dotted; other methods take the rest in the order of their names.
+Markers differ too, and a ticket is always a star. Colours are mixed here, because pages without a figure for paper
+start without matplotlib.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Style:
     """The look of a method: colours for light and dark, and Plotly's symbol of ordinary rounds.
 
     `words` is the light theme's text colour (contrast 4.5 on white). `dash` is the line style of its first run: 0
-    solid, 1 dashed.
+    solid, 1 dashed, 2 dotted, 3 dash-dotted.
     """
 
     light: str
@@ -54,17 +55,19 @@ _FIXED = {
     "ugs": Style("#D55E00", "#E8732A", "#B84F00", "circle"),
     "random": Style("#0072B2", "#3D9BDC", "#0072B2", "square"),
     "admm": Style("#009E73", "#35C49A", "#007B5A", "diamond", dash=1),
+    "score": Style("#CC79A7", "#DE9CC0", "#A84A7E", "triangle-down", dash=3),
 }
 _ORANGE = Style("#E69F00", "#EBAA22", "#946600", "triangle-up")
 _REST = (
     _ORANGE,
-    Style("#CC79A7", "#DE9CC0", "#A84A7E", "triangle-down"),
     Style("#56B4E9", "#7CC7F0", "#1B76AC", "pentagon"),
     Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon"),
     Style("#666666", "#A6A6A6", "#666666", "cross"),
 )
 # Colours that users choose for runs, by their names in annotations.
-_PAINTS = dict(zip(COLORS, (_FIXED["ugs"], _FIXED["random"], _ORANGE, _FIXED["admm"], *_REST[1:]), strict=True))
+_PAINTS = dict(
+    zip(COLORS, (_FIXED["ugs"], _FIXED["random"], _ORANGE, _FIXED["admm"], _FIXED["score"], *_REST[1:]), strict=True)
+)
 
 # "plasma" (van der Walt and Smith 2015). Its lightness only rises, so the order of values is visible to colour-blind
 # readers and in grey print. Each theme takes the part with a contrast of at least 2.8 to its ground. Text needs 4.5, so
@@ -104,7 +107,7 @@ def painted(method: str, color: str) -> Style:
 
 
 def rank(method: str) -> tuple[int, str]:
-    """Return the sort key of a method: dense and the paper's three first, then by name.
+    """Return the sort key of a method: dense, the paper's three and edge scores first, then by name.
 
     >>> sorted(["random", "zeta", "ugs"], key=rank)
     ['ugs', 'random', 'zeta']

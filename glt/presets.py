@@ -211,6 +211,9 @@ def _options(config: RunConfig, given: Values, preset: Preset) -> dict[str, Opti
         except ValidationError as error:
             faults.add(*all_faults(error))
             continue
+        except ConfigError as error:
+            faults.add(*error.faults)
+            continue
         for name, value in values.items():
             mark = absent_means(model.model_fields[name])
             # Left out: what is not set, and what absence means.

@@ -5,9 +5,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from glt.errors import ConfigError, unknown_name
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
 
 
 class Named(Protocol):
@@ -65,3 +70,23 @@ class Registry(Generic[Entry]):
         for module in pkgutil.iter_modules(getattr(package, "__path__", ())):
             importlib.import_module(f"{self._package}.{module.name}")
         self._package = None
+
+
+@dataclass(frozen=True, eq=False)
+class OneOf:
+    """Marks an option whose value is a name in a registry: `Annotated[str, OneOf(SCORES)]`.
+
+    An unknown name raises the registry's ConfigError, with the nearest name and the list.
+    """
+
+    registry: Registry[Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the schema of a text that the registry knows."""
+        # The command's help imports registries, and starts without pydantic.
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_after_validator_function(self._known, handler(source))
+
+    def _known(self, name: str) -> str:
+        return str(self.registry.get(name).name)

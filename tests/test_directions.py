@@ -23,7 +23,8 @@ FORBIDDEN = {
 FLOORS = [
     floor.split()
     for floor in (
-        "errors formats registry seeds user_path verdicts zip_files config masks datasets receptive_field sparse",
+        "errors formats registry seeds user_path verdicts zip_files config masks datasets scores "
+        "receptive_field sparse",
         "models training",
         "methods pretraining",
         "presets cost store removal_causes results_version",

@@ -66,6 +66,18 @@ for edge_mask, entries in [("directed", 10556), ("undirected", 5278)]:
     seed = computed(method="degree", edge_mask=edge_mask)
     assert seed.masks(1).edges.kept == remaining_after(0.3, entries, 1)
 """,
+    "glt/scores/degree_difference.py": """
+from glt.datasets import load_graph
+from glt.scores import SCORES
+assert SCORES.get("degree_difference").label == "Degree difference"
+graph = load_graph("cora")
+degrees = np.bincount(graph.edges.ravel(), minlength=graph.num_nodes)
+ratios = np.sort(degrees[graph.edges], axis=0)
+ratios = ratios[1] / ratios[0]
+kept = computed(method="score", score="degree_difference").masks(1).edges
+assert kept.kept == 10556 - 3166
+assert ratios[kept.either_way()].max() <= ratios[~kept.either_way()].min() * (1 + 1e-6)
+""",
     "glt/models/mean.py": """
 import torch
 from glt.cost.macs import macs

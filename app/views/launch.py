@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -32,6 +32,7 @@ from glt.models import MODELS
 from glt.presets import PRESETS, resolve
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import resolve_pretraining, takes_first_layer
+from glt.registry import OneOf
 from glt.seeds import read_seeds
 from glt.store import Pretraining, run_name
 from glt.training.problem import network_shape, tensor_specs
@@ -199,17 +200,34 @@ def setting_label(name: str) -> str:
 
 
 def _field(name: str, field: FieldInfo, resolved: Any) -> str | None:
-    choices = [str(value) for value in get_args(field.annotation)] if get_origin(field.annotation) is Literal else []
-    if field.annotation is bool:
-        choices = ["true", "false"]
+    choices = field_choices(field)
     about = f"{field.description}. Name in files and on the command line: `{name}`."
+    for entry in registry_of(field):
+        about += f"\n- **{entry.label}** (`{entry.name}`): {entry.description}"
     if choices:
-        shown = {"": f"{setting_text(resolved)} (preset)", **{choice: choice for choice in choices}}
-        return controls.optional(name, setting_label(name), shown, help=about)
+        preset = choices.get(setting_text(resolved), setting_text(resolved))
+        return controls.optional(name, setting_label(name), {"": f"{preset} (preset)", **choices}, help=about)
     # The description of a setting says what an empty field means.
     empty = (field.description or "").partition("empty = ")[2] or "not set"
     placeholder = empty if resolved is None else setting_text(resolved)
     return controls.text(name, setting_label(name), placeholder=placeholder, help=about)
+
+
+def registry_of(field: FieldInfo) -> Iterable[Any]:
+    """Return the entries whose names a setting takes; none for other settings."""
+    return next((mark.registry for mark in field.metadata if isinstance(mark, OneOf)), ())
+
+
+def field_choices(field: FieldInfo) -> dict[str, str]:
+    """Return the values of a setting that has only a few, with their labels.
+
+    >>> field_choices(RunConfig.model_fields["edge_mask"]), field_choices(RunConfig.model_fields["hidden"])
+    ({'directed': 'directed', 'undirected': 'undirected'}, {})
+    """
+    if entries := {entry.name: entry.label for entry in registry_of(field)}:
+        return entries
+    values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    return {str(value): str(value) for value in (("true", "false") if field.annotation is bool else values)}
 
 
 def setting_text(value: Any) -> str:

@@ -112,6 +112,7 @@ class _Rounds:
             partial(self._train, unfinished),
             partial(self._report, unfinished),
             partial(Store.around(self._seed_run).find, asking=self._seed_run.path.parent.name),
+            partial(self._seed_run.weights, unfinished.number - 1),
         )
 
     def _train(self, unfinished: UnfinishedRound, network: Network, schedule: Schedule, name: str) -> TrainResult:

@@ -66,6 +66,7 @@ class RoundContext:
 
     `train` runs the training loop under a stage name, so its epochs are reported, recorded and can be stopped;
     `pulse(stage, step, steps)` does the same for other work. `find_run` opens another run of the store by name.
+    `last_weights` reads the tensors of the last round's retraining, at its best-validation epoch, zeros where pruned.
     """
 
     problem: Problem
@@ -77,6 +78,7 @@ class RoundContext:
     train: TrainStage
     pulse: Pulse
     find_run: FindRun
+    last_weights: Callable[[], Arrays]
 
     @property
     def config(self) -> RunConfig:

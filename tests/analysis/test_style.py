@@ -42,9 +42,9 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_admm_is_dashed_and_other_methods_are_solid() -> None:
+def test_admm_is_dashed_edge_scores_are_dash_dotted_and_other_methods_are_solid() -> None:
     dashes = {name: palette.style(name).dash for name in ("dense", *METHODS.names())}
-    assert [name for name, dash in dashes.items() if dash] == ["admm"]
+    assert {name: dash for name, dash in dashes.items() if dash} == {"admm": 1, "score": 3}
 
 
 def test_further_runs_of_a_method_use_the_next_dashes() -> None:

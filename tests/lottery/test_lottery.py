@@ -75,7 +75,7 @@ STOPS = [
             },
             3,
         )
-        for name in ("ugs", "random", "admm")
+        for name in ("ugs", "random", "admm", "score")
         for objective in ("gic", "bce")
     ),
 ]

@@ -185,7 +185,7 @@ SOLVER = {"method": "admm", "admm_iterations": 3, "admm_steps": 2}
 
 
 @pytest.mark.parametrize("edge_mask", ["directed", "undirected"])
-@pytest.mark.parametrize("method", ["ugs", "random"])
+@pytest.mark.parametrize("method", ["ugs", "random", "score"])
 def test_each_round_removes_exactly_its_share(compute: Compute, method: str, edge_mask: str) -> None:
     run = compute(method=method, edge_mask=edge_mask)
     entries = CORA_EDGES * (2 if edge_mask == "directed" else 1)

@@ -1,0 +1,109 @@
+"""Pruning by an edge score (`glt.scores`), with magnitude pruning of weights: no search of masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from glt.config import RunConfig, options_of
+from glt.datasets import DATASETS, Graph
+from glt.masks import Masks, WeightMask
+from glt.methods import METHODS
+from glt.methods.base import FindRun, Method, Proposal, RoundContext
+from glt.registry import OneOf
+from glt.scores import SCORES, Structure, edge_ranks
+from glt.scores.base import Floats, Ints
+from glt.seeds import stream
+
+# Names of the random streams: what a score draws itself, and the order of equal scores.
+SCORE_DRAWS, TIES = "edge score", "edge score ties"
+# The last scores of each full graph, which every round of a seed reads again: name, seed, scores and ranks.
+_KNOWN: WeakKeyDictionary[Graph, tuple[str, int, Floats, Ints]] = WeakKeyDictionary()
+
+
+class ScoreOptions(BaseModel):
+    """Which score decides about edges, of which graph, and what decides about weights."""
+
+    score: Annotated[str, OneOf(SCORES)] = Field("local_degree", description="Score that ranks the edges")
+    inverse: bool = Field(False, description="Remove the highest scores first: a control")
+    recompute: bool = Field(
+        False, description="Scores of the remaining graph, computed in each round, instead of the full graph's"
+    )
+    weights: Literal["magnitude", "random"] = Field(
+        "magnitude",
+        description="magnitude: the smallest retrained weights of the last round go; random: a draw decides",
+    )
+
+
+class ScorePruning(Method):
+    """Edges by structure alone, weights by iterative magnitude pruning; a round costs one retraining."""
+
+    name = "score"
+    label = "Edge score"
+    description = "Removes the edges of lowest structural score, and the weights of smallest magnitude; no search."
+    nested = True
+    cause = "score"
+    ignores = frozenset({"epochs", "gamma_graph", "gamma_weight"})
+    Options = ScoreOptions
+
+    def next_masks(self, context: RoundContext) -> Proposal:
+        """Remove the share p_graph of the remaining entries by rank, and p_weight of the weights.
+
+        Both entries of an edge have its rank, so they go together; an odd count leaves one edge one-way.
+        """
+        previous, config = context.previous, context.config
+        scores, ranks = _of_edges(context)
+        edge = np.flatnonzero(previous.edges.keep) % max(previous.edges.num_edges, 1)
+        edges = previous.edges.prune(ranks[edge].astype(np.float64), config.p_graph)
+        return Proposal(Masks(edges, _pruned_weights(context)), scores[edge].astype(np.float32))
+
+    def search_epochs(self, config: RunConfig) -> int:
+        """Return 0: nothing is trained to choose the masks."""
+        return 0
+
+    def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
+        """Raise ConfigError if the score cannot be computed on the data set."""
+        sizes = DATASETS.get(config.dataset).sizes
+        SCORES.get(options_of(config.options, ScoreOptions).score).check(sizes.edges, sizes.features)
+
+
+def _of_edges(context: RoundContext) -> tuple[Floats, Ints]:
+    """Return score and rank of every edge, [E]; of removed edges only those of the full graph mean something."""
+    graph, name = context.problem.graph, context.options.score
+    pulse = partial(context.pulse, "edge scores")
+    if context.options.recompute:
+        alive = np.flatnonzero(context.previous.edges.either_way())
+        found = SCORES.get(name).of(Structure.of(graph, graph.edges[:, alive]), context.random(SCORE_DRAWS), pulse)
+        scores, ranks = np.zeros(graph.num_edges), np.zeros(graph.num_edges, dtype=np.int64)
+        scores[alive] = -found if context.options.inverse else found
+        ranks[alive] = edge_ranks(scores[alive], context.random(TIES))
+        return scores, ranks
+    known = _KNOWN.get(graph)
+    if known is None or known[:2] != (name, context.seed):
+        found = SCORES.get(name).of(Structure.of(graph), stream(context.seed, 0, SCORE_DRAWS), pulse)
+        known = name, context.seed, found, edge_ranks(found, stream(context.seed, 0, TIES))
+        _KNOWN[graph] = known
+    _, _, found, ranks = known
+    return (-found, graph.num_edges - 1 - ranks) if context.options.inverse else (found, ranks)
+
+
+def _pruned_weights(context: RoundContext) -> WeightMask:
+    """Remove the share p_weight of the remaining weights; one threshold for all tensors.
+
+    Magnitudes are those after the last round's retraining, at its best-validation epoch (iterative magnitude pruning,
+    Frankle and Carbin 2019).
+    """
+    kept, rate = context.previous.weights, context.config.p_weight
+    if context.options.weights == "random":
+        draw = context.random("random weights")
+        return kept.prune({name: draw.random(keep.shape) for name, keep in kept.keep.items()}, rate)
+    trained = context.last_weights()
+    return kept.prune({name: np.abs(trained[name]) for name in kept.keep}, rate)
+
+
+METHODS.register(ScorePruning())
