@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 
@@ -41,6 +43,21 @@ def test_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no reference data at {folder} (GLT_TEST_DATA)")
     return folder
+
+
+def run_python(code: str, *arguments: str) -> str:
+    """Run code in a fresh process at the root of the checkout and return what it prints; an error fails the test."""
+    command = [sys.executable, "-c", code, *arguments]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def imported_by(code: str, modules: str, *arguments: str) -> set[str]:
+    """Return which of the modules are imported after running code in a fresh process."""
+    ending = f"\nimport sys; print('Imported:', *set({modules.split()!r}) & sys.modules.keys())"
+    return set(run_python(code + ending, *arguments).rpartition("Imported:")[2].split())
 
 
 @pytest.fixture

@@ -237,19 +237,21 @@ def _gradient(problem: Problem, mask: EdgeMask, draw: int) -> np.ndarray:
     return gradient.numpy()
 
 
-def printed(config: RunConfig, problem: Problem, mask: EdgeMask) -> np.ndarray:
-    loss_nodes = TASKS.get(config.task).loss_nodes(problem.graph)
-    return values_with_gradient(problem.graph, mask, loss_nodes, config.layers, problem.model.mask_effect(config))
+def assert_field_equals_autograd(settings: dict[str, Any]) -> np.ndarray:
+    problem = problem_of(settings)
+    mask = pruned(problem.graph, settings["edge_mask"])
+    loss_nodes = TASKS.get(problem.config.task).loss_nodes(problem.graph)
+    effect = problem.model.mask_effect(problem.config)
+    found = values_with_gradient(problem.graph, mask, loss_nodes, problem.config.layers, effect)
+    assert np.array_equal(by_autograd(problem, mask), found)
+    return found
 
 
 @pytest.mark.parametrize("kind", ["directed", "undirected"])
 @pytest.mark.parametrize("layers", [2, 3])
 @pytest.mark.parametrize("settings", [*GCN, *GIN, *GAT, *RESGCN])
 def test_mask_gradients_match_the_receptive_field(settings: dict[str, Any], layers: int, kind: str) -> None:
-    problem = problem_of({**settings, "layers": layers, "edge_mask": kind})
-    mask = pruned(problem.graph, kind)
-    expected = printed(problem.config, problem, mask)
-    assert np.array_equal(by_autograd(problem, mask), expected)
+    expected = assert_field_equals_autograd({**settings, "layers": layers, "edge_mask": kind})
     assert expected.any()
     # The part apart has none, unless a statistic over all nodes joins it to the rest.
     assert settings.get("gen_norm") == "batch" or not expected.all()
@@ -262,10 +264,7 @@ def test_in_link_prediction_every_node_has_a_gradient(
     settings: dict[str, Any], model: dict[str, Any], kind: str
 ) -> None:
     """Only where a mean has one edge left does its mask learn nothing."""
-    problem = problem_of({**settings, **model, "edge_mask": kind})
-    mask = pruned(problem.graph, kind)
-    expected = printed(problem.config, problem, mask)
-    assert np.array_equal(by_autograd(problem, mask), expected)
+    expected = assert_field_equals_autograd({**settings, **model, "edge_mask": kind})
     assert expected.all() == (model.get("model") != "gin")
 
 

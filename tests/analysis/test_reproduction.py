@@ -152,8 +152,8 @@ def test_a_half_finished_experiment_is_incomplete(store: Store, write: Callable[
     verdict, _, _ = verdict_on("random-tickets", CORA, store)
     assert verdict.kind == "incomplete"
     assert verdict.title == "Incomplete"
-    printed = "all 4 printed scores agree within 1.5 points (5 seeds, Holm over 4 values)"
-    assert verdict.sentence == f"So far: {printed}. Missing: {COST}."
+    expected = "all 4 printed scores agree within 1.5 points (5 seeds, Holm over 4 values)"
+    assert verdict.sentence == f"So far: {expected}. Missing: {COST}."
 
 
 def test_without_printed_numbers_claims_decide(store: Store, write: Callable[..., None]) -> None:
@@ -166,8 +166,8 @@ def test_without_printed_numbers_claims_decide(store: Store, write: Callable[...
     verdict, rows, _ = verdict_on("node-classification", gat, store)
     assert rows == []
     assert verdict.kind == "partly"
-    printed = "rounds k = 11 to 20 need at least 91.0 % fewer MACs: shown to lose more than 0.5 points in k = 11 to 20"
-    assert f"{printed} (n = 5, Holm over 20 rounds)" in verdict.sentence
+    expected = "rounds k = 11 to 20 need at least 91.0 % fewer MACs: shown to lose more than 0.5 points in k = 11 to 20"
+    assert f"{expected} (n = 5, Holm over 20 rounds)" in verdict.sentence
 
 
 @pytest.mark.parametrize(
@@ -238,8 +238,8 @@ def test_only_significant_rounds_are_called_tickets() -> None:
     verdicts = judge_rounds(
         [[0.001, 0.0, -0.001, 0.0005, 0.0]] + [[-0.02, 0.01, 0.0, -0.03, 0.01]] * 3 + [[0.0, 0.001, 0.002, 0.0, 0.0005]]
     )
-    printed = tally(dict(zip(range(1, 6), verdicts, strict=True)))
-    assert printed == "shown to lose less than 0.5 points in k = 1, 5; open in k = 2 to 4 (n = 5, Holm over 5 rounds)"
+    words = tally(dict(zip(range(1, 6), verdicts, strict=True)))
+    assert words == "shown to lose less than 0.5 points in k = 1, 5; open in k = 2 to 4 (n = 5, Holm over 5 rounds)"
 
 
 @pytest.mark.parametrize(
@@ -269,8 +269,8 @@ def test_rates_of_an_ablation_form_one_family(make_scored: MakeScored) -> None:
 
     ticket = [[0.8, 0.8 + shift, 0.8 + 2 * shift] for shift in (0.0, 0.0001, 0.0002)]
     low = [[0.8, 0.7 + shift, 0.7 + 2 * shift] for shift in (0.0, 0.0001, 0.0002)]
-    printed = "5 % of edges: 2 tickets of 2 rounds; 20 % of edges: 2 no ticket of 2 rounds (n = 3, Holm over 4 rounds)"
-    assert found(ticket, low) == (True, printed)
+    expected = "5 % of edges: 2 tickets of 2 rounds; 20 % of edges: 2 no ticket of 2 rounds (n = 3, Holm over 4 rounds)"
+    assert found(ticket, low) == (True, expected)
     assert found(low, ticket)[0] is False
     assert found([[0.8]] * 3, low) == (None, "not all rates have a pruned round yet")
     assert found(ticket, [[0.8]] * 3) == (None, "not all rates have a pruned round yet")
@@ -324,15 +324,15 @@ def test_numbers_rounding_to_the_printed_one_agree(ours: int, word: str) -> None
 
 
 def test_facts_are_shown_in_their_exhibit() -> None:
-    def printed(name: str, setting: Setting, differs: bool) -> set[str]:
+    def fact_names(name: str, setting: Setting, differs: bool) -> set[str]:
         return {fact.name for fact in published.facts(name, *setting, falls_short=differs)}
 
-    assert "citeseer" in printed("teaser", CITESEER, True)
-    assert "citeseer" not in printed("teaser", CITESEER, False)
-    assert "dense" in printed("node-classification", CORA, False)
-    assert "swapped" in printed("measurements", CITESEER, False)
-    assert "swapped" not in printed("measurements", Setting("pubmed", "gcn"), False)
-    assert "gat" in printed("node-classification", Setting("pubmed", "gat"), False)
+    assert "citeseer" in fact_names("teaser", CITESEER, True)
+    assert "citeseer" not in fact_names("teaser", CITESEER, False)
+    assert "dense" in fact_names("node-classification", CORA, False)
+    assert "swapped" in fact_names("measurements", CITESEER, False)
+    assert "swapped" not in fact_names("measurements", Setting("pubmed", "gcn"), False)
+    assert "gat" in fact_names("node-classification", Setting("pubmed", "gat"), False)
     known = set(EXPERIMENTS.names())
     assert all(known.issuperset(fact.experiments) for fact in FACTS)
 

@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import shlex
-import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,6 +41,7 @@ from glt.training.problem import full_masks
 from tests.app.conftest import MakeRun, OpenPage, texts
 from tests.conftest import write_true_rounds
 from tests.opening import MAIN, SECONDS, load_settings
+from tests.ticket_file.conftest import packed
 
 
 def test_the_numbers_of_a_curve_sort_as_numbers(make_run: MakeRun) -> None:
@@ -370,27 +370,19 @@ def test_changed_outputs_fail_the_check(ticket: Ticket) -> None:
     assert "gives other outputs than the file states" in app.error[0].value
 
 
-def _zip(members: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
 BAD = {
     "no zip": (b"\x80\x04K\x01.", "mine.zip is not a ticket file"),
     "nothing": (b"", "mine.zip is empty: copy it again."),
-    "the beginning of a zip": (_zip({"a": bytes(99)})[:60], "mine.zip is damaged or truncated"),
-    "another zip": (_zip({"data.pkl": b"x"}), "mine.zip is not a ticket file: it does not contain"),
-    "not JSON": (_zip({"ticket.json": b"{", "tensors.safetensors": b""}), "mine.zip is damaged"),
+    "the beginning of a zip": (packed({"a": bytes(99)})[:60], "mine.zip is damaged or truncated"),
+    "another zip": (packed({"data.pkl": b"x"}), "mine.zip is not a ticket file: it does not contain"),
+    "not JSON": (packed({"ticket.json": b"{", "tensors.safetensors": b""}), "mine.zip is damaged"),
     "no such number": (
-        _zip({"ticket.json": b'{"format": "GLT Studio ticket", "a": NaN}', "tensors.safetensors": b""}),
+        packed({"ticket.json": b'{"format": "GLT Studio ticket", "a": NaN}', "tensors.safetensors": b""}),
         "mine.zip is damaged",
     ),
-    "too deep": (_zip({"ticket.json": b"[" * 100_000, "tensors.safetensors": b""}), "mine.zip is damaged"),
+    "too deep": (packed({"ticket.json": b"[" * 100_000, "tensors.safetensors": b""}), "mine.zip is damaged"),
     "too large": (
-        _zip({"ticket.json": b"{}", "tensors.safetensors": bytes(1_100_000)}),
+        packed({"ticket.json": b"{}", "tensors.safetensors": bytes(1_100_000)}),
         "would unpack to 1.10 MB, more than the limit of 1.00 MB",
     ),
 }

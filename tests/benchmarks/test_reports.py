@@ -176,8 +176,8 @@ def test_a_report_round_trips_with_unique_names() -> None:
         "note": "",
     }
     # A part prints what the collector reads.
-    printed = json.loads(json.dumps(document(report.results)))
-    assert tuple(Measured.model_validate(each) for each in printed["results"]) == report.results
+    expected = json.loads(json.dumps(document(report.results)))
+    assert tuple(Measured.model_validate(each) for each in expected["results"]) == report.results
     with pytest.raises(ValidationError, match="repeated"):
         Report(**ABOUT, results=(repetitions, repetitions))
 
@@ -330,7 +330,7 @@ def test_tracebacks_are_errors_except_closed_tabs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ends", "printed"),
+    ("ends", "expected"),
     [
         (None, "runs: no answer within 0 s"),
         (KeyError("frag"), "runs: an answer could not be read: KeyError('frag')"),
@@ -338,7 +338,7 @@ def test_tracebacks_are_errors_except_closed_tabs() -> None:
     ],
 )
 def test_a_missing_answer_states_why(
-    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ends: Exception | str | None, printed: str
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, ends: Exception | str | None, expected: str
 ) -> None:
     async def listen() -> None:
         if ends is None:
@@ -357,4 +357,4 @@ def test_a_missing_answer_states_why(
     monkeypatch.setattr(visiting, "PATIENCE", 0.05)
     monkeypatch.setattr(visitor, "_ask", sent)
     asyncio.run(ask())
-    assert visitor.errors == [printed]
+    assert visitor.errors == [expected]

@@ -33,6 +33,7 @@ from glt.store import COLORS, MAC_CONVENTIONS, Store, bundled_examples, run_name
 from glt.store.paths import EXAMPLES
 from glt.training.tasks import TASKS
 from glt.verdicts import DELTA
+from tests.conftest import imported_by
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -304,16 +305,9 @@ def test_every_verb_is_listed_once_under_a_heading(capsys: Capture) -> None:
 
 
 def test_help_imports_nothing_slow() -> None:
-    program = (
-        "import sys; from app.command import main\n"
-        f"light = {{'numpy', 'scipy', 'pydantic', *{HEAVY.split()!r}}}\n"
-        "main(['--help']); first = light & sys.modules.keys()\n"
-        f"for name in {list(VERBS.verbs)!r}: main([name, '--help'])\n"
-        f"heavy = {set(HEAVY.split())!r} & sys.modules.keys()\n"
-        "sys.exit(f'{first} {heavy}' if first or heavy else 0)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert imported_by("from app.command import main; main(['--help'])", f"numpy scipy pydantic {HEAVY}") == set()
+    every = f"from app.command import main\nfor name in {list(VERBS.verbs)!r}: main([name, '--help'])"
+    assert imported_by(every, HEAVY) == set()
 
 
 def arguments(*words: str) -> dict[str, object]:

@@ -104,10 +104,10 @@ def test_a_different_graph_of_the_same_name_is_refused(run: Run, reader: str) ->
     record(run.seed(0), ANOTHER)
     with pytest.raises(DataError) as refusal:
         READERS[reader](run)
-    printed = str(refusal.value)
-    assert f"seed 0 of {run.name} was computed on" in printed
-    assert f"content hash {load_graph('cora').content_hash[:8]} instead of ffffffff" in printed
-    assert printed.count(". ") == 0
+    message = str(refusal.value)
+    assert f"seed 0 of {run.name} was computed on" in message
+    assert f"content hash {load_graph('cora').content_hash[:8]} instead of ffffffff" in message
+    assert message.count(". ") == 0
 
 
 @pytest.mark.parametrize("words", ["audit", "cost", "latency", "export --format graphml --out x", "betweenness"])

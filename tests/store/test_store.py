@@ -125,11 +125,11 @@ def test_a_damaged_run_is_listed_and_the_others_stay(store: Store, run: Run, con
     other = store.create(RunConfig(method="random"))
     (run.path / "config.json").write_bytes(content)
     assert [found.name for found in store.runs()] == [other.name]
-    ((path, printed),) = store.damaged()
+    ((path, message),) = store.damaged()
     assert path == run.path
     with pytest.raises(StoreError, match=sentence) as caught:
         store.find(run.name)
-    assert str(caught.value) == printed
+    assert str(caught.value) == message
 
 
 def test_config_json_holds_the_config_and_the_format(run: Run) -> None:
@@ -305,7 +305,7 @@ def test_fields_of_an_annotation_change_one_by_one(store: Store, run: Run) -> No
 
 
 @pytest.mark.parametrize(
-    ("changes", "printed"),
+    ("changes", "message"),
     [
         ({"title": "x" * (LONGEST_TITLE + 1)}, "The title has 61 characters: at most 60 are allowed."),
         ({"note": "x" * 2001}, "The note has 2001 characters: at most 2000 are allowed."),
@@ -313,9 +313,9 @@ def test_fields_of_an_annotation_change_one_by_one(store: Store, run: Run) -> No
         ({"hidden": "perhaps"}, "hidden cannot be 'perhaps'"),
     ],
 )
-def test_bad_annotations_are_refused(store: Store, run: Run, changes: dict[str, str], printed: str) -> None:
+def test_bad_annotations_are_refused(store: Store, run: Run, changes: dict[str, str], message: str) -> None:
     store.annotate(run.name, {"title": "mine"})
-    with pytest.raises(ConfigError, match=printed):
+    with pytest.raises(ConfigError, match=message):
         store.annotate(run.name, changes)
     assert store.annotations().of(run.name) == Annotation(title="mine")
 
@@ -336,8 +336,8 @@ def test_damaged_annotations_are_moved_aside(store: Store, run: Run) -> None:
         file.write_text('{"schema": 1, "runs": {"a": ')
         assert "annotations.json is damaged" in store.annotations().damage
         assert store.find(run.name).annotation == Annotation()
-        _, printed = store.annotate(run.name, {"title": "mine"})
-        assert f"kept as annotations.json.damaged-{number}" in printed
+        _, message = store.annotate(run.name, {"title": "mine"})
+        assert f"kept as annotations.json.damaged-{number}" in message
         assert (store.root / f"annotations.json.damaged-{number}").read_text() == '{"schema": 1, "runs": {"a": '
         assert store.annotations().entries == {run.name: Annotation(title="mine")}
 

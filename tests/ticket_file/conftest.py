@@ -109,10 +109,14 @@ def unzipped(path: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def zipped(path: Path, members: dict[str, bytes]) -> Path:
+def packed(members: dict[str, bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+    with zipfile.ZipFile(buffer, "w", how) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-    path.write_bytes(buffer.getvalue())
+    return buffer.getvalue()
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(packed(members, zipfile.ZIP_STORED))
     return path

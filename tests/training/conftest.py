@@ -1,12 +1,22 @@
-"""Data sets of the Open Graph Benchmark as they are registered, without their files."""
+"""Pruned masks, and data sets of the Open Graph Benchmark as they are registered, without their files."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from glt.datasets import DATASETS
 from glt.datasets.graph import Graph
 from glt.datasets.registry import DatasetSpec
+from glt.masks import Masks
+from glt.training.problem import Problem
+
+
+def pruned(problem: Problem) -> Masks:
+    """Masks with a fifth of the entries and half of the weights gone."""
+    full, rng = problem.full_masks(), np.random.default_rng(0)
+    scores = {name: rng.random(keep.shape) for name, keep in full.weights.keep.items()}
+    return Masks(full.edges.prune(rng.random(full.edges.kept), 0.2), full.weights.prune(scores, 0.5))
 
 
 def unread() -> Graph:

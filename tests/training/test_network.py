@@ -30,6 +30,7 @@ from glt.training.batching import (
 from glt.training.network import Narrowing, Network, SoftMasks, Survivors
 from glt.training.problem import Mismatch, Problem
 from glt.training.trainer import EpochResult, Schedule, Stage
+from tests.training.conftest import pruned
 
 EPOCHS = 7
 
@@ -171,13 +172,6 @@ def output(network: Network) -> torch.Tensor:
 
 SMALL = {"dataset": "cora", "hidden": 8, "epochs": 5, "retrain_epochs": 5}
 VALUES = {"model": "resgcn", "hidden": 4, "layers": 3, "dropout": 0.5, "gen_norm": "layer"}
-
-
-def pruned(problem: Problem) -> Masks:
-    """Masks with a fifth of the entries and half of the weights gone."""
-    full, rng = problem.full_masks(), np.random.default_rng(0)
-    scores = {name: rng.random(keep.shape) for name, keep in full.weights.keep.items()}
-    return Masks(full.edges.prune(rng.random(full.edges.kept), 0.2), full.weights.prune(scores, 0.5))
 
 
 def network_of(problem: Problem, soft: bool) -> Network:

@@ -22,6 +22,7 @@ from glt.training.network import Network, SoftMasks
 from glt.training.problem import Problem
 from glt.training.tasks import TASKS, Scores, TrainingPass
 from glt.training.trainer import EpochResult, Schedule, Stage
+from tests.training.conftest import pruned
 
 pytestmark = pytest.mark.usefixtures("benchmark_sets")
 NODE = TASKS.get("node")
@@ -96,13 +97,6 @@ SEARCH = Schedule(50, 0.01, 5e-4, 0.01, 5e-4, 1e-2, 1e-2)
 @pytest.fixture(scope="module")
 def problem() -> Problem:
     return Problem(resolve({"hidden": 16}), load_graph("cora"))
-
-
-def pruned(problem: Problem) -> Masks:
-    """Masks with a fifth of the edges and half of the weights gone."""
-    full, rng = problem.full_masks(), np.random.default_rng(0)
-    scores = {name: rng.random(keep.shape) for name, keep in full.weights.keep.items()}
-    return Masks(full.edges.prune(rng.random(full.edges.kept), 0.2), full.weights.prune(scores, 0.5))
 
 
 def network(problem: Problem, masks: Masks, soft: bool) -> Network:

@@ -221,11 +221,11 @@ def test_data_sets_of_different_metrics_are_not_mixed(
 
 
 def test_printed_points_follow_the_task(runs: dict[str, Run]) -> None:
-    def printed(table: pd.DataFrame) -> int:
+    def number_of_points(table: pd.DataFrame) -> int:
         return len(paper_marks(table, "graph", "published"))
 
-    assert printed(curve_table(rounds_table([runs["node"]]))) > 0
-    assert printed(curve_table(rounds_table([runs["link"]]))) == 0
+    assert number_of_points(curve_table(rounds_table([runs["node"]]))) > 0
+    assert number_of_points(curve_table(rounds_table([runs["link"]]))) == 0
 
 
 def test_the_graph_of_a_link_run_is_the_training_graph() -> None:

@@ -60,30 +60,18 @@ def chosen() -> dict[str, Callable[[Path], None]]:
     return every if ALL else {name: every[name] for name in FEW}
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_commands_work_or_name_the_damaged_file(copy: Copy, expected: Callable[[str, str], Outcome], file: str) -> None:
-    wrong = []
-    for damage, do in chosen().items():
-        store = copy()
-        run = store.runs()[0]
-        do(run.path / file)
-        for name in WHICH:
-            result = read(name, store.root, run.name)
-            if why := complaint(name, result, expected(name, run.name), file):
-                wrong.append(f"{damage}, {name}: {why}: {result.code} {result.err.strip()}")
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("file", PRETRAINED)
-def test_commands_work_or_name_the_damaged_file_of_a_pretraining(
-    copy: Copy, expected: Callable[[str, str], Outcome], file: str
+@pytest.mark.parametrize(
+    ("kind", "file"), [*(("run", file) for file in FILES), *(("pre-training", file) for file in PRETRAINED)]
+)
+def test_commands_work_or_name_the_damaged_file(
+    copy: Copy, expected: Callable[[str, str], Outcome], kind: str, file: str
 ) -> None:
     wrong = []
     for damage, do in chosen().items():
         store = copy()
-        run = store.pretrainings()[0]
+        run = store.runs()[0] if kind == "run" else store.pretrainings()[0]
         do(run.path / file)
-        for name in ("list", "show", "doctor"):
+        for name in WHICH if kind == "run" else ("list", "show", "doctor"):
             result = read(name, store.root, run.name)
             if why := complaint(name, result, expected(name, run.name), file):
                 wrong.append(f"{damage}, {name}: {why}: {result.code} {result.err.strip()}")

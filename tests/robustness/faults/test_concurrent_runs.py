@@ -92,9 +92,9 @@ def race(store: Store, *seeds: list[int], widths: list[int]) -> list[str | list[
 
 def test_exactly_one_of_two_starts_the_seed(gate: Path, stores: list[Store], say: Say) -> None:
     for store in stores:
-        printed = race(store, [0], [0], widths=[16])
-        (started,) = [each for each in printed if isinstance(each, list)]
-        (refused,) = [each for each in printed if isinstance(each, str)]
+        outcomes = race(store, [0], [0], widths=[16])
+        (started,) = [each for each in outcomes if isinstance(each, list)]
+        (refused,) = [each for each in outcomes if isinstance(each, str)]
         (run,) = store.runs()
         assert started == [[run.name, [0], [], []]]
         assert f"seed-0 is in use by process {run.seed(0).status().pid} on " in refused
@@ -109,12 +109,12 @@ def test_exactly_one_of_two_starts_the_seed(gate: Path, stores: list[Store], say
 
 def test_two_starts_share_the_seeds(gate: Path, stores: list[Store], say: Say) -> None:
     for store in stores:
-        printed = race(store, [0, 1], [1, 0], widths=[8, 9])
-        assert all(isinstance(each, list) for each in printed), printed
-        for answers in zip(*printed, strict=True):
+        outcomes = race(store, [0, 1], [1, 0], widths=[8, 9])
+        assert all(isinstance(each, list) for each in outcomes), outcomes
+        for answers in zip(*outcomes, strict=True):
             (name, one, _, left_by_one), (other_name, other, _, left_by_other) = map(tuple, answers)
             assert name == other_name
-            assert sorted([*one, *other]) == [0, 1], printed
+            assert sorted([*one, *other]) == [0, 1], outcomes
             assert (left_by_one, left_by_other) == (sorted(other), sorted(one))
             assert [store.find(name).seed(seed).status().state in ACTIVE for seed in (0, 1)] == [True, True]
     gate.touch()
@@ -206,9 +206,9 @@ def test_a_run_deleted_while_pages_show_it(
     for page in pages:
         page.run()
         assert not page.exception
-        printed = [error.value for error in page.error]
-        assert len(printed) == 1, printed
-        assert run.name in printed[0]
+        errors = [error.value for error in page.error]
+        assert len(errors) == 1, errors
+        assert run.name in errors[0]
     assert store.runs() == []
     assert not store.damaged()
 

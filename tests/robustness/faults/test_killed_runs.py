@@ -127,8 +127,8 @@ def run_name(kind: Kind) -> str:
 def assert_round_was_never_begun_anew(run: Path) -> None:
     """A checkpoint is skipped only if its round was completely written just before the kill."""
     log = (run / "seed-0" / "log.txt").read_text()
-    printed = [line for line in log.splitlines() if "is not used" in line]
-    assert all(" is of round " in line for line in printed), printed
+    skipped = [line for line in log.splitlines() if "is not used" in line]
+    assert all(" is of round " in line for line in skipped), skipped
 
 
 SETTINGS = ("--set", "rounds=8", "retrain_epochs=4", "epochs=1", "hidden=16")

@@ -116,7 +116,7 @@ class Ended(NamedTuple):
 
     code: int
     out: str
-    printed: str
+    output: str
     peak_mb: float
 
 

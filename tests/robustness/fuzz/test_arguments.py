@@ -140,12 +140,12 @@ def forbid_work(patch: pytest.MonkeyPatch) -> None:
 @hostile(few=60)
 @given(name=hs.one_of(hs.sampled_from(SETTINGS), texts()), value=hs.one_of(texts(), values()))
 def test_arbitrary_settings(name: str, value: object) -> None:
-    printed = ""
+    error_text = ""
     try:
         json.dumps(resolve({name: value}).model_dump(mode="json"), allow_nan=False)
     except ConfigError as error:
-        printed = str(error)
-    assert len(printed) < 4600
+        error_text = str(error)
+    assert len(error_text) < 4600
 
 
 @hostile(few=60)
@@ -206,8 +206,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, draw_seed: Callable[..., No
 
 def check(app: AppTest) -> None:
     assert not app.exception, [each.value for each in app.exception]
-    for printed in (*app.toast, *app.error, *app.warning, *app.caption, *app.markdown):
-        assert len(printed.value) < LONGEST_SAID, printed.value[:200]
+    for element in (*app.toast, *app.error, *app.warning, *app.caption, *app.markdown):
+        assert len(element.value) < LONGEST_SAID, element.value[:200]
 
 
 def test_every_url_parameter_is_covered() -> None:

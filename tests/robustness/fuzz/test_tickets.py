@@ -30,7 +30,7 @@ from glt.ticket_file.io import about_of, members, ticket_bytes
 from glt.ticket_file.ticket import make_ticket
 from tests.conftest import write_true_rounds
 from tests.robustness.fuzz.hostile import SCRIPT, Harm, hostile, limited, numbers, one_sentence, values
-from tests.ticket_file.conftest import changed
+from tests.ticket_file.conftest import changed, packed
 
 LONG = pytest.mark.long
 NONE = np.zeros(0, dtype=np.int64)
@@ -62,7 +62,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return File(ticket_bytes(make_ticket(seed, 1)))
 
 
-def message(capsys: pytest.CaptureFixture[str], path: Path, may_pass: bool = False) -> str:
+def refusal(capsys: pytest.CaptureFixture[str], path: Path, may_pass: bool = False) -> str:
     """Check a file by the command and return its output: one sentence, or a report of failures.
 
     Some changes leave no trace: then the check passes, if it `may_pass`.
@@ -141,20 +141,15 @@ DOCUMENTS: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
-@pytest.mark.parametrize("kind", list(ARRAYS))
-def test_listed_hostile_tensors(
+@pytest.mark.parametrize(
+    "kind", [*ARRAYS, *(pytest.param(kind, marks=LONG) if "million" in kind else kind for kind in DOCUMENTS)]
+)
+def test_listed_hostile_tensors_and_documents(
     capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
 ) -> None:
     (tmp_path / "brought").mkdir()
-    message(capsys, changed(file_of(whole, tmp_path / "brought"), **ARRAYS[kind]))
-
-
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=LONG) if "million" in kind else kind for kind in DOCUMENTS])
-def test_listed_hostile_documents(
-    capsys: pytest.CaptureFixture[str], whole: bytes, around: Path, tmp_path: Path, kind: str
-) -> None:
-    (tmp_path / "brought").mkdir()
-    message(capsys, changed(file_of(whole, tmp_path / "brought"), DOCUMENTS[kind]))
+    path = file_of(whole, tmp_path / "brought")
+    refusal(capsys, changed(path, **ARRAYS[kind]) if kind in ARRAYS else changed(path, DOCUMENTS[kind]))
 
 
 @pytest.mark.long
@@ -177,7 +172,7 @@ def test_a_network_beyond_memory_is_not_computed(
         lambda about: (about["config"].update(hidden=hidden), about.update(node_ids=None, class_names=[])),
         **arrays,
     )
-    assert "which needs about" in message(capsys, path)
+    assert "which needs about" in refusal(capsys, path)
 
 
 @hostile(few=12)
@@ -201,7 +196,7 @@ def test_arbitrary_tensors(
     if array.size:
         with np.errstate(all="ignore"):
             array.flat[0] = np.clip(np.nan_to_num(drawn) if array.dtype.kind != "f" else drawn, *ends(array.dtype))
-    message(capsys, changed(path, **{name: array}), may_pass=True)
+    refusal(capsys, changed(path, **{name: array}), may_pass=True)
 
 
 @hostile(few=12)
@@ -218,7 +213,7 @@ def test_arbitrary_documents(
         )
         part[data.draw(st.sampled_from([*sorted(part), "more"]))] = value
 
-    message(capsys, changed(path, change), may_pass=True)
+    refusal(capsys, changed(path, change), may_pass=True)
 
 
 def float_of(value: float) -> float:
@@ -246,14 +241,6 @@ ZEROS = 1 << 20
 NEEDED = {"ticket.json": b"{}", "tensors.safetensors": b""}
 
 
-def packed(members: dict[str, bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", how) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
 def with_member(name: str) -> bytes:
     return packed({**NEEDED, name: b"harm"})
 
@@ -272,9 +259,9 @@ def linked() -> bytes:
 def lying(content: bytes, how: int, stated: int) -> bytes:
     """A zip whose `ticket.json` unpacks to all of `content` and states a size of `stated`."""
     whole = packed({"ticket.json": content, "tensors.safetensors": b""}, how)
-    true, message = struct.pack("<L", len(content)), struct.pack("<L", stated)
+    true, lie = struct.pack("<L", len(content)), struct.pack("<L", stated)
     assert whole.count(true) >= 2
-    return whole.replace(true, message)
+    return whole.replace(true, lie)
 
 
 def crowded(count: int) -> bytes:
