@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.labels import SHARES, SUBJECT, dataset_label, setting_words, settings_of, task_label, value_order
+from analysis.labels import SHARES, SUBJECT_LABELS, dataset_label, setting_words, settings_of, task_label, value_order
 from analysis.palette import label
 from analysis.statistics import significances
 from analysis.tables.captions import check_shared_data
@@ -171,7 +171,7 @@ def grouped_by(runs: Sequence[Run], field: str) -> dict[str, str]:
     ordered = sorted(
         runs, key=lambda run: (field not in settings[run.reference], value_order(settings[run.reference].get(field)))
     )
-    labels: dict[str, Callable[[Any], str]] = {**SUBJECT, "method": label}
+    labels: dict[str, Callable[[Any], str]] = {**SUBJECT_LABELS, "method": label}
     words = labels.get(field, partial(setting_words, field))
     return {
         run.reference: words(own[field]) if field in (own := settings[run.reference]) else f"{field} not used"

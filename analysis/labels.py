@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis import palette
 from glt.config import RunConfig
@@ -23,9 +23,6 @@ from glt.registry import Registry
 from glt.scores import SCORES
 from glt.store import AnyRun, Run, annotations_of
 from glt.training.tasks import TASKS, metric_of
-
-if TYPE_CHECKING:
-    pass
 
 
 def dataset_label(name: str) -> str:
@@ -133,7 +130,7 @@ def value_order(value: Any) -> tuple[bool, float, str]:
 
 
 def with_titles(labels: Mapping[str, str], runs: Iterable[AnyRun]) -> dict[str, str]:
-    """Return labels by run name, replaced by users' titles; equal titles get the end of the run's name.
+    """Return labels by reference, replaced by users' titles; equal titles get the end of the run's name.
 
     >>> with_titles({"a-1": "UGS"}, [])
     {'a-1': 'UGS'}
@@ -162,7 +159,7 @@ def pretraining_title(config: PretrainConfig) -> str:
 # Labels of runs
 
 # Settings that follow from a difference in one of these are left out of labels.
-SUBJECT = {"dataset": dataset_label, "model": model_label, "task": task_label}
+SUBJECT_LABELS = {"dataset": dataset_label, "model": model_label, "task": task_label}
 Settings = Mapping[str, Any]
 # Of settings that distinguish runs equally well, labels use the first of these.
 PREFERRED = ("hidden", "layers", "p_graph", "p_weight", "degree", "edge_mask")
@@ -176,7 +173,7 @@ def run_labels(runs: Sequence[Run]) -> dict[str, str]:
     """
     subjects: dict[tuple[str, ...], list[Run]] = defaultdict(list)
     for run in runs:
-        subjects[tuple(words(getattr(run.config, name)) for name, words in SUBJECT.items())].append(run)
+        subjects[tuple(words(getattr(run.config, name)) for name, words in SUBJECT_LABELS.items())].append(run)
     varying = [place for place, values in enumerate(zip(*subjects, strict=True)) if len(set(values)) > 1]
     computed = {}
     for subject, group in subjects.items():
@@ -207,7 +204,7 @@ def _tagged(label: str, tag: str) -> str:
 
 
 def setting_details(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Return the settings that distinguish runs of one method on one subject, by run name.
+    """Return the settings that distinguish runs of one method on one subject, by reference.
 
     Few settings are enough: each step adds the one that distinguishes most of the runs that are still alike.
     """

@@ -17,7 +17,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from analysis.statistics import WORDS, Significance, detectable_words, deviation_of, family_words, significances_of
+from analysis.statistics import (
+    WORDS,
+    Significance,
+    detectable_difference_words,
+    deviation_of,
+    family_words,
+    significances_of,
+)
 from analysis.tables.curves import RUN_KEYS, Score, curve_table, dense_table, mean_and_interval
 from glt import formats, verdicts
 from glt.store import MacConvention
@@ -26,7 +33,7 @@ from glt.verdicts import DELTA, FEWEST
 Rank = Literal["best", "dense"]
 RANKS: dict[Rank, str] = {"best": "best pruned round", "dense": "dense round"}
 PARTS = ("dense", "best", "sparsest")
-SUBJECT = ["dataset", "task", "objective", "data"]
+BOARD_KEYS = ["dataset", "task", "objective", "data"]
 OF_ROUND = ["round", "mean", "low", "high", "graph_sparsity", "weight_sparsity", "macs", "val"]
 REFERENCE = "reference"
 PAIRED, UNPAIRED, NOTHING = "paired", "unpaired", ""
@@ -62,20 +69,20 @@ def leader_table(
         entries = entries.assign(label=entries["run"].map(groups))
         entries = entries.sort_values("label", key=lambda labels: labels.map(order), kind="stable")
         entries = entries.reset_index(drop=True)
-    if groups is None or not entries.duplicated(["label", *SUBJECT]).any():
+    if groups is None or not entries.duplicated(["label", *BOARD_KEYS]).any():
         table = entries.assign(**{f"{part}_runs": entries[f"{part}_mean"].notna().astype(int) for part in PARTS})
     else:
         table = _of_groups(entries, rounds, score)
     # The score of every row by seed at the round of `rank`; a group's is the mean over its runs.
-    keys = ["label", *SUBJECT] if not table["run"].all() else ["run"]
+    keys = ["label", *BOARD_KEYS] if not table["run"].all() else ["run"]
     scores = entries[list(dict.fromkeys(["run", *keys]))].merge(_at_round(entries, rounds, score, rank), on="run")
     means = {key: rows.groupby("seed")["score"].mean() for key, rows in scores.groupby(keys)}
     none = pd.Series(dtype=np.float64)
     by_seed = [means.get(tuple(key), none) for key in table[keys].itertuples(index=False)]
     table = table.join(_compared(table, by_seed, rank)).sort_values(f"{rank}_val", ascending=False, kind="stable")
     table = table.sort_values("verdict", key=lambda words: words != REFERENCE, kind="stable")
-    first = {key: place for place, key in enumerate(rounds.groupby(SUBJECT, sort=False).groups)}
-    places = [first[tuple(key)] for key in table[SUBJECT].itertuples(index=False)]
+    first = {key: place for place, key in enumerate(rounds.groupby(BOARD_KEYS, sort=False).groups)}
+    places = [first[tuple(key)] for key in table[BOARD_KEYS].itertuples(index=False)]
     return table.iloc[np.argsort(places, kind="stable")].reset_index(drop=True)
 
 
@@ -100,7 +107,7 @@ def _of_groups(entries: pd.DataFrame, rounds: pd.DataFrame, score: Score) -> pd.
 
     Runs of a group may share their dense model, whose score must not count several times.
     """
-    keys = ["label", *SUBJECT]
+    keys = ["label", *BOARD_KEYS]
     parts = entries.groupby(keys, sort=False)
     table = parts.agg(runs=("run", "size"), model=("model", _shared), method=("method", _shared))
     for part in PARTS:
@@ -132,7 +139,7 @@ def _at_round(rows: pd.DataFrame, rounds: pd.DataFrame, score: Score, part: str)
 def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.DataFrame:
     scores = dict(zip(table.index, by_seed, strict=True))
     compared: dict[Any, dict[str, Any]] = {}
-    for _, rows in table.groupby(SUBJECT, sort=False):
+    for _, rows in table.groupby(BOARD_KEYS, sort=False):
         validated = rows[f"{rank}_val"].where(rows[f"{rank}_mean"].notna())
         # A row of one seed is the reference only where no row has more.
         several = validated.where([len(scores[index]) >= 2 for index in rows.index])
@@ -223,7 +230,7 @@ def paired_words(table: pd.DataFrame, one: str, other: str) -> str:
             parts.append(f"{text} in {whole if len(numbers) == len(pruned) else f'k = {formats.spans(numbers)}'}")
     tested = formats.opening(family_words(int(table["family"].max()), table["seeds"]))
     tested += " (round 0 too)" if table.loc[table["round"] == 0, "p_adjusted"].notna().any() else ""
-    if detectable := detectable_words(pruned.loc[pruned["verdict"] == "none", "detectable"]):
+    if detectable := detectable_difference_words(pruned.loc[pruned["verdict"] == "none", "detectable"]):
         tested += f"; where there is none, {detectable}"
     return f"{one} against {other}: {'; '.join(parts)}. {tested}."
 

@@ -289,10 +289,8 @@ def points(dataset: str, model: str = "gcn", task: str = "node") -> tuple[Publis
     return tuple(p for p in POINTS if (p.dataset, p.model, p.task) == (dataset, model, task))
 
 
-# The authors' code run again: their GCN search in an equivalent sparse form, test accuracy at best validation
-
-
-# By data set and method, one a seed; the first seed of each is the one in the authors' scripts.
+# The authors' code run again: their GCN search in an equivalent sparse form, test accuracy at best validation. By data
+# set and method, one entry a seed; the first is the seed in the authors' scripts.
 _RERUNS: Mapping[tuple[str, str], tuple[Mapping[int, float], ...]] = {
     ("cora", "ugs"): (
         {0: 0.826, 1: 0.812, 2: 0.800, 4: 0.808, 5: 0.798, 8: 0.788, 9: 0.787, 13: 0.737},

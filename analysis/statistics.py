@@ -126,10 +126,10 @@ def family_words(family: int, seeds: Collection[int], noun: str = "round") -> st
     return f"paired t tests of {over} at {100 * ALPHA:g} %, Holm over {formats.number_of(family, noun)}"
 
 
-def detectable_words(sizes: Iterable[float]) -> str:
+def detectable_difference_words(sizes: Iterable[float]) -> str:
     """Write the detectable differences; "" where none is known.
 
-    >>> detectable_words([0.024, 0.071])
+    >>> detectable_difference_words([0.024, 0.071])
     'a difference of 2.4 to 7.1 points would have been shown with 80 % power'
     """
     known = [formats.fixed(100 * size, 1) for size in sorted(sizes) if not math.isnan(size)]

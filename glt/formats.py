@@ -194,10 +194,10 @@ def count(number: float) -> str:
 def number_of(number: int, noun: str) -> str:
     """Write how many there are of something.
 
-    >>> number_of(1, "run"), number_of(3, "run")
-    ('1 run', '3 runs')
+    >>> number_of(1, "run"), number_of(1200, "run")
+    ('1 run', '1,200 runs')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
 
 
 def opening(words: str) -> str:

@@ -440,10 +440,10 @@ def rule_words(delta: float, family: int) -> str:
     return f"shown to {claim} (one-sided paired t test at {100 * ALPHA:g} %, Holm over {over})"
 
 
-def detectable_words(seeds: int, distance: float) -> str:
+def detectable_distance_words(seeds: int, distance: float) -> str:
     """Return the detectable distance from the margin as text; "" if unknown.
 
-    >>> detectable_words(5, 0.0222)
+    >>> detectable_distance_words(5, 0.0222)
     '5 seeds detect a distance of 2.2 points from the margin (80 % power)'
     """
     if math.isnan(distance):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.cli.main import chosen_score, find_runs, named_apart, score_options
 from glt.cli import options
-from glt.cli.main import Args, verb
+from glt.cli.main import DONE, Args, verb
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def compare(args: Args) -> int:
                 "paired": records(table),
             }
         )
-        return 0
+        return DONE
     console = Console(file=sys.stdout)
     labels = dict(zip(rounds["run"], rounds["label"], strict=True))
     first, second = labels.get(one.reference, one.reference), labels.get(other.reference, other.reference)
@@ -93,7 +93,7 @@ def compare(args: Args) -> int:
         _print_paired(console, table, f"{first} minus {second} at {AT_WORDS[args.at]}")
     for line in filter(None, lines):
         console.print(line, highlight=False, markup=False)
-    return 0
+    return DONE
 
 
 def _print_settings(console: Any, one: Run, other: Run) -> None:
@@ -176,17 +176,17 @@ def leaders(args: Args) -> int:
         options.print_json(records(table))
     else:
         _print_leaders(table, rule_words(args.margin, family_size(rounds, chosen_score(args))))
-    return 0
+    return DONE
 
 
 def _print_leaders(table: pd.DataFrame, rule: str) -> None:
     from rich.console import Console
 
     from analysis.labels import dataset_label, task_label
-    from analysis.leaderboard import SUBJECT
+    from analysis.leaderboard import BOARD_KEYS
 
     console = Console(file=sys.stdout)
-    for (dataset, task, objective, data), rows in table.groupby(SUBJECT, sort=False):
+    for (dataset, task, objective, data), rows in table.groupby(BOARD_KEYS, sort=False):
         title = f"{dataset_label(dataset)}, {task_label(task, objective)}" + (f", data {data}" if data else "")
         console.print(_shown(rows, title, console.width < NARROW))
     together = not table["run"].all()

@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from analysis.cli.main import chosen_score, engine_option, find_runs, score_options, write_out
 from glt.cli import options
-from glt.cli.main import Args, verb
+from glt.cli.main import DONE, Args, verb
 from glt.cli.options import choice, flag, option
 from glt.errors import ConfigError, StoreError, quoted
 from glt.formats import as_typed
@@ -178,7 +178,7 @@ def figure(args: Args) -> int:
         write_out((csv_bytes if kind == "csv" else json_bytes)(drawing.points), out)
     else:
         write_out(figure_bytes(on_page(drawing, choices), kind, args.dpi), out)
-    return 0
+    return DONE
 
 
 # Table.
@@ -229,7 +229,7 @@ def table(args: Args) -> int:
     else:
         content = csv_bytes(made) if args.format == "csv" else json_bytes(made)
     write_out(content, args.out)
-    return 0
+    return DONE
 
 
 def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
@@ -312,4 +312,4 @@ def bundle(args: Args) -> int:
     write_out(bundle_bytes(runs, chosen_figure(args)), out)
     for sentence in lost_sources(runs_with_rounds(runs)):
         print(sentence, file=sys.stderr)
-    return 0
+    return DONE

@@ -12,7 +12,7 @@ import click
 
 from analysis.cli.main import engine_option
 from glt.cli import options
-from glt.cli.main import Args, verb
+from glt.cli.main import DONE, Args, verb
 from glt.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def measure(args: Args) -> int:
         options.print_json(document)
     else:
         _print_table(measured, f"{name}, seed {seed_run.seed}, round {args.round}")
-    return 0
+    return DONE
 
 
 def _print_estimate(seed_run: SeedRun, number: int, slow: bool) -> None:
@@ -179,13 +179,13 @@ def betweenness(args: Args) -> int:
         named = {"ids": [node_name(graph, node) for node in nodes], "classes": classes_of(graph, nodes)}
         found = {"original": _values(whole, before), "sparsified": _values(pruned, after)}
         options.print_json(place | named | found)
-        return 0
+        return DONE
     from analysis.measures.tables import node_table, with_names
 
     ranked = node_table(graph, mask, before, after, "original").head(SHOWN)
     print(with_names(graph, ranked).to_string(index=False))
     print(before.precision_words())
-    return 0
+    return DONE
 
 
 def _found(graph: MeasuredGraph, sample: int | None, by_networkx: bool, tell: Tell) -> Betweenness:

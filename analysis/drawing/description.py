@@ -121,11 +121,17 @@ class Field(Layer):
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis: its `title` (`short` on paper), `limits` (first, last), and how values are placed and written.
+    """An axis: how values are placed and written.
 
-    `categories` stand at 0, 1, ...; on paper `every` so many of them, or of the ticks, is named. `unit` follows the
-    ticks on the screen, whose title does not have it. Of `whole` numbers up to that one all are ticks. An `empty` axis
-    has a title alone.
+    - `title`: the title; `short`: the title on paper, "" for the same.
+    - `limits`: first and last value; None for those of the data.
+    - `ticks`: values of the ticks; None for automatic ones.
+    - `unit`: text after each tick on the screen, where the title leaves it out.
+    - `categories`: names of the values 0, 1, ...
+    - `every`: on paper one of so many categories or ticks has a label.
+    - `whole`: values are whole numbers, and up to this one each has a tick.
+    - `margin`: room beside the data, as a share of its span.
+    - `empty`: the axis has a title and nothing else.
     """
 
     title: str = ""
@@ -241,11 +247,16 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """How panels stand beside each other on paper (inches); the screen takes `across`, or one row.
+    """How panels are arranged. Lengths are inches on paper.
 
-    As many stand in a row as are `narrowest` wide, or `across` where the page is wider than one column. A panel is
-    `ratio` times as high as wide, a `flat` one less on a wide page, and `more` higher; `foot` is added once. `heights`
-    are those of panels under each other. Every panel names its vertical axis if `each_named`, else the first of a row.
+    - `narrowest`: least width of a panel, which limits the number in a row on paper.
+    - `across`: panels in a row on a page wider than one column, and on the screen; None for as many as fit.
+    - `ratio`: height of a panel divided by its width.
+    - `flat`: whether panels are lower on a wide page.
+    - `more`: height added to every panel; `foot`: height added once.
+    - `heights`: heights of panels below each other.
+    - `same_y`: whether panels share the limits of the vertical axis.
+    - `each_named`: whether each panel has a title at its vertical axis, or only the first of a row.
     """
 
     narrowest: float = 2.6

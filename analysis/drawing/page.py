@@ -20,10 +20,14 @@ from analysis.figures.base import FIGURES, FigureChoices
 from glt.errors import ConfigError, quoted
 from glt.store import Run
 
-# Inches: the narrowest panel whose axes can be read, what the letter over a panel takes, and by how much a panel is
-# drawn higher than it was planned at most.
-NARROWEST, LETTER, STRETCH = 2.6, 0.17, 0.8
-MOST = 12
+# Width in inches of the narrowest panel whose axes can be read.
+NARROWEST = 2.6
+# Height in inches of the letter over a panel.
+LETTER = 0.17
+# A panel is drawn higher than planned by less than this, in inches.
+STRETCH = 0.8
+# Panels on one page.
+MOST_PANELS = 12
 Shape = tuple[int, int]
 
 
@@ -101,7 +105,7 @@ def shape_of(text: str | None, count: int, width: float) -> Shape:
         return math.ceil(count / across), across
     given = re.fullmatch("([1-9])\\s*[x\N{MULTIPLICATION SIGN}]\\s*([1-9])", text.strip(), re.ASCII | re.IGNORECASE)
     if given is None:
-        raise ConfigError(f"The panels {quoted(text)} are no shape: give rows and columns, such as 2x2.")
+        raise ConfigError(f"{quoted(text)} is not a grid of panels: give rows x columns, such as 2x2.")
     rows, columns = int(given[1]), int(given[2])
     if rows * columns < count:
         raise ConfigError(f"{count} figures do not fit into {rows} by {columns} panels: choose a larger shape.")
@@ -110,8 +114,8 @@ def shape_of(text: str | None, count: int, width: float) -> Shape:
 
 def _panels(names: Sequence[str], runs: Sequence[Run], choices: FigureChoices, shape: Shape) -> Drawing:
     """Plan figures as the panels of one, row by row; raises as each of them does, and ConfigError for too many."""
-    if len(names) > MOST:
-        raise ConfigError(f"{len(names)} figures are too many for one page: choose at most {MOST}.")
+    if len(names) > MOST_PANELS:
+        raise ConfigError(f"{len(names)} figures are too many for one page: choose at most {MOST_PANELS}.")
     rows, columns = shape
     for name in names:
         FIGURES.get(name)

@@ -9,13 +9,13 @@ from glt.errors import ConfigError, unknown_name
 
 Font = Literal["times", "sans"]
 FONTS: dict[Font, str] = {"times": "Times-like", "sans": "Sans serif"}
-# Points.
+# Font sizes that can be chosen, in points.
 SMALLEST, LARGEST = 5.0, 14.0
 
 
 @dataclass(frozen=True)
 class Venue:
-    """Widths of one and two columns in inches, and the sizes (points) of a figure's text under that style's caption."""
+    """Widths of one and two columns in inches, and the sizes (points) of a figure's text, below the caption size."""
 
     name: str
     label: str
@@ -56,5 +56,5 @@ def venue_page(name: str, points: float | None) -> Venue:
     if points is None:
         return venue
     if not SMALLEST <= points <= LARGEST:
-        raise ConfigError(f"Words of {points:g} points cannot be: choose {SMALLEST:g} to {LARGEST:g}.")
+        raise ConfigError(f"A font size of {points:g} pt is not allowed: choose {SMALLEST:g} to {LARGEST:g} pt.")
     return replace(venue, text=points, small=points * venue.small / venue.text)

@@ -15,7 +15,7 @@ from analysis.figures.base import FIGURES, Figure, FigureChoices, rounds_caption
 from analysis.figures.curves import Curves, Window, baselines, points, round_text, score_window, ticket_key, x_values
 from analysis.palette import MOST_POINTS
 from analysis.runs import must_have_rows
-from analysis.tables.curves import SUBJECT, Score, XAxis, curve_table, with_front
+from analysis.tables.curves import FRONT_KEYS, Score, XAxis, curve_table, with_front
 from analysis.tables.rounds import rounds_table
 from glt import formats
 from glt.store import MacConvention, Run
@@ -77,7 +77,7 @@ def _panel(curves: Curves) -> Panel:
 
 
 def _fronts(curves: Curves) -> Iterator[Layer]:
-    for _, curve in curves.table.groupby(SUBJECT, sort=False):
+    for _, curve in curves.table.groupby(FRONT_KEYS, sort=False):
         front = curve[curve["on_front"]].sort_values(["x", "mean"], ascending=[curves.x == "macs", True])
         where = {"x": curves.place(front["x"]), "y": 100 * front["mean"].to_numpy()}
         # From one cost to the next, the score to be had is still the cheaper round's.

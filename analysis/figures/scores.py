@@ -1,4 +1,4 @@
-"""The scores of one edge over the rounds, beside those of all entries and the line below which they were cut."""
+"""The scores of one edge over the rounds, beside those of all entries and the threshold of each cut."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from glt.store import Run
 
 HEIGHT = 340
 REMOVED = palette.Style("#C2410C", "#FF8A5B", "#C2410C", "x")
-CUT, MIDDLE, BLUR = "cut", "middle half of all scores", "equal at the line, as stored"
+CUT, MIDDLE, BLUR = "cut", "middle half of all scores", "tied at the threshold"
 # The two directions: dash and marker, so that no colour is needed.
 DASHES: tuple[Dash, Dash] = ("solid", "dash")
 SHAPES = ("circle", "square")
@@ -49,7 +49,7 @@ STRONG, PALE = 0.3, 0.15
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """One run: where the line ran, how the edge scored in both directions, and whether ranks are all that is known."""
+    """One run: the threshold of each cut, the scores of the edge in both directions, and if only ranks are known."""
 
     label: str
     style: palette.Style
@@ -70,13 +70,13 @@ def score_lines(
 ) -> Description:
     """Describe each direction's score (or rank, the share of entries that scored lower) in every round it stood.
 
-    `ways` are the two directions, that from the lower node first. One ground is what was cut, the other the middle half
-    of all scores or, of ranks, those whose stored scores are equal at the line. `shown` is the round that a page shows.
-    `color` is the run's own, in place of its method's.
+    `ways` are the two directions, that from the lower node first. One shaded area is what was cut, the other the
+    middle half of all scores or, where only ranks are known, those tied at the threshold. `shown` is the round that a
+    page shows. `color` is the run's own, in place of its method's.
     """
-    of = Scored("", palette.painted(method, color), line_table(decisions), score_table(decisions, edge), ranks)
-    panel = _panel(of, ways, [Rule(at=shown, vertical=True, width=1.0)])
-    return Description(panels=[panel], keys=_keys(of, ways), height=HEIGHT)
+    scored = Scored("", palette.painted(method, color), line_table(decisions), score_table(decisions, edge), ranks)
+    panel = _panel(scored, ways, [Rule(at=shown, vertical=True, width=1.0)])
+    return Description(panels=[panel], keys=_keys(scored, ways), height=HEIGHT)
 
 
 def scores(runs: Sequence[Run], choices: FigureChoices) -> Description:
@@ -90,12 +90,12 @@ def scores(runs: Sequence[Run], choices: FigureChoices) -> Description:
     ways = [Way(one, other, 0), Way(other, one, 1)]
     told = f"The edge of nodes {one} and {other}: its score in every round it stood, a cross where it was cut."
     tables = []
-    for of in scored:
-        joined = of.lines.rename(columns={"cut": "entries_cut"}).drop(columns="entries")
-        tables.append(of.scores.merge(joined, on="round", how="right"))
-        tables[-1].insert(0, "label", of.label)
+    for run in scored:
+        joined = run.lines.rename(columns={"cut": "entries_cut"}).drop(columns="entries")
+        tables.append(run.scores.merge(joined, on="round", how="right"))
+        tables[-1].insert(0, "label", run.label)
     return Description(
-        panels=[_panel(of, ways) for of in scored],
+        panels=[_panel(run, ways) for run in scored],
         keys=_keys(scored[0], ways),
         points=pd.concat(tables, ignore_index=True),
         caption=f"{told}{_causes(scored, ways)}",
@@ -117,27 +117,27 @@ def _scored(runs: Sequence[Run], choices: FigureChoices, edge: int, graph: Graph
             yield Scored(labels[run.reference], style, lines, rows, ranks)
 
 
-def _panel(of: Scored, ways: Sequence[Way], rules: Sequence[Rule] = ()) -> Panel:
-    title = "Entries that scored lower (%)" if of.ranks else "Score"
+def _panel(scored: Scored, ways: Sequence[Way], rules: Sequence[Rule] = ()) -> Panel:
+    title = "Entries that scored lower (%)" if scored.ranks else "Score"
     return Panel(
         x=Axis(title="Round", whole=12),
         y=Axis(title=title, grid=True),
         layers=[
-            *_grounds(of),
-            *(layer for way, words in enumerate(_shown(of, ways)) for layer in _way(of, way, words)),
+            *_grounds(scored),
+            *(layer for way, words in enumerate(_shown(scored, ways)) for layer in _way(scored, way, words)),
         ],
         rules=rules,
-        title=of.label,
+        title=scored.label,
     )
 
 
-def _shown(of: Scored, ways: Sequence[Way]) -> Sequence[Way]:
-    return ways[: of.scores["way"].nunique()]
+def _shown(scored: Scored, ways: Sequence[Way]) -> Sequence[Way]:
+    return ways[: scored.scores["way"].nunique()]
 
 
-def _grounds(of: Scored) -> Iterator[Layer]:
-    lines, rounds = of.lines, of.lines["round"].to_numpy()
-    if of.ranks:
+def _grounds(scored: Scored) -> Iterator[Layer]:
+    lines, rounds = scored.lines, scored.lines["round"].to_numpy()
+    if scored.ranks:
         yield Band(x=rounds, low=100 * lines["blur_low"], high=100 * lines["blur_high"], opacity=PALE, name=BLUR)
         cut = 100 * lines["cut"] / lines["entries"]
         yield Band(x=rounds, low=0.0 * cut, high=cut, ink=REMOVED, opacity=STRONG, name=CUT)
@@ -146,11 +146,11 @@ def _grounds(of: Scored) -> Iterator[Layer]:
         yield Band(x=rounds, low=lines["q0"], high=lines["highest_cut"], ink=REMOVED, opacity=STRONG, name=CUT)
 
 
-def _way(of: Scored, way: int, words: Way) -> Iterator[Layer]:
-    rows = of.scores[of.scores["way"] == way]
-    heights = (100 * rows["rank"] if of.ranks else rows["score"]).to_numpy()
-    look: dict[str, Any] = {"ink": _ink(of, way), "group": _name(words)}
-    if of.ranks:
+def _way(scored: Scored, way: int, words: Way) -> Iterator[Layer]:
+    rows = scored.scores[scored.scores["way"] == way]
+    heights = (100 * rows["rank"] if scored.ranks else rows["score"]).to_numpy()
+    look: dict[str, Any] = {"ink": _ink(scored, way), "group": _name(words)}
+    if scored.ranks:
         # The ranks that an entry may have had among those of an equal score.
         half = (50 * (rows["equal"] - 1) / rows["entries"]).to_numpy()
         ends = {"low": heights - half, "high": heights + half}
@@ -159,13 +159,13 @@ def _way(of: Scored, way: int, words: Way) -> Iterator[Layer]:
     yield Line(**where, dash=DASHES[way], width=2.0, name=_name(words), **look)
     for chosen, shape, size in ((~rows["cut"], SHAPES[way], SIZE), (rows["cut"], "x", CROSS)):
         mine = chosen.to_numpy(dtype=np.bool_)
-        hover = [_text(words, row, of.ranks) for row in rows[mine].to_dict("records")]
+        hover = [_text(words, row, scored.ranks) for row in rows[mine].to_dict("records")]
         places = {name: values[mine] for name, values in where.items()}
         yield Marks(**places, shape=shape, size=size, rim=0, hover=hover, **look)
 
 
-def _ink(of: Scored, way: int) -> Ink:
-    return of.style if way == 0 else "text"
+def _ink(scored: Scored, way: int) -> Ink:
+    return scored.style if way == 0 else "text"
 
 
 def _name(way: Way) -> str:
@@ -181,14 +181,14 @@ def _text(way: Way, row: Mapping[Any, Any], ranks: bool) -> str:
     )
 
 
-def _keys(of: Scored, ways: Sequence[Way]) -> list[Key]:
+def _keys(scored: Scored, ways: Sequence[Way]) -> list[Key]:
     keys = [
-        Key(label=_name(words), ink=_ink(of, way), dash=DASHES[way], shape=SHAPES[way], group=_name(words))
-        for way, words in enumerate(_shown(of, ways))
+        Key(label=_name(words), ink=_ink(scored, way), dash=DASHES[way], shape=SHAPES[way], group=_name(words))
+        for way, words in enumerate(_shown(scored, ways))
     ]
     grounds: list[tuple[str, Ink, float]] = [(CUT, REMOVED, STRONG)]
-    grounds += [(MIDDLE, "muted", PALE)] if not of.ranks else []
-    grounds += [(BLUR, "muted", PALE)] if of.ranks and of.lines["blur_low"].notna().any() else []
+    grounds += [(MIDDLE, "muted", PALE)] if not scored.ranks else []
+    grounds += [(BLUR, "muted", PALE)] if scored.ranks and scored.lines["blur_low"].notna().any() else []
     return [
         *keys,
         *(Key(label=name, ink=ink, dash="solid", width=10, opacity=o, about="marks") for name, ink, o in grounds),
@@ -197,10 +197,10 @@ def _keys(of: Scored, ways: Sequence[Way]) -> list[Key]:
 
 def _causes(scored: Sequence[Scored], ways: Sequence[Way]) -> str:
     """Say which of the cuts had no gradient, "" where all had one or it is not known."""
-    cuts = [(of, cut) for of in scored for cut in of.scores.to_dict("records") if cut["cut"]]
+    cuts = [(run, cut) for run in scored for cut in run.scores.to_dict("records") if cut["cut"]]
     without = [
-        f"{_name(ways[cut['way']])} in round {cut['round']}{f' of {of.label}' if len(scored) > 1 else ''}"
-        for of, cut in cuts
+        f"{_name(ways[cut['way']])} in round {cut['round']}{f' of {run.label}' if len(scored) > 1 else ''}"
+        for run, cut in cuts
         if cut["gradient"] is False
     ]
     if not without:

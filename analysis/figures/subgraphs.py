@@ -13,8 +13,7 @@ from analysis.labels import dataset_label, run_labels
 from analysis.palette import escape
 from analysis.runs import shared_graph
 from analysis.subgraphs.html import SHAPES, class_color, class_shape
-from analysis.subgraphs.panel import BOTH, REMOVED, make_panel, original_panel, panel_table, take
-from analysis.subgraphs.panel import Panel as Part
+from analysis.subgraphs.panel import BOTH, REMOVED, GraphPanel, make_panel, original_panel, panel_table, take
 from analysis.subgraphs.samplers import Sample, sample_nodes
 from glt.datasets import Graph
 from glt.datasets.graph import IntArray
@@ -47,7 +46,7 @@ def subgraphs(runs: Sequence[Run], choices: FigureChoices) -> Description:
     )
 
 
-def _parts(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[Part]:
+def _parts(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[GraphPanel]:
     rounds = [shown_round(run, choices) for run in runs]
     masks = [seed.edge_mask(number) for seed, number in rounds]
     before = [seed.edge_mask(number - 1) if choices.fresh and number else None for seed, number in rounds]
@@ -68,7 +67,7 @@ def _sampled(graph: Graph, sample: Sample, cut: BoolArray) -> IntArray:
     )
 
 
-def _panel(part: Part, choices: FigureChoices) -> Panel:
+def _panel(part: GraphPanel, choices: FigureChoices) -> Panel:
     return Panel(
         x=Axis(title=_counts(part, choices.fresh), margin=0.03, empty=True),
         y=Axis(margin=0.03, empty=True),
@@ -78,7 +77,7 @@ def _panel(part: Part, choices: FigureChoices) -> Panel:
     )
 
 
-def _edges(part: Part, mark_fresh: bool) -> Iterator[Layer]:
+def _edges(part: GraphPanel, mark_fresh: bool) -> Iterator[Layer]:
     gone, both = part.states == REMOVED, part.states == BOTH
     fresh = part.fresh & mark_fresh
     lines = part.subgraph.positions[part.subgraph.edges].transpose(1, 0, 2)
@@ -90,7 +89,7 @@ def _edges(part: Part, mark_fresh: bool) -> Iterator[Layer]:
         yield Segments(ends=lines[fresh], ink=GONE, width=2.4, dash="short")
 
 
-def _nodes(part: Part, grey: bool) -> Iterator[Layer]:
+def _nodes(part: GraphPanel, grey: bool) -> Iterator[Layer]:
     of = part.subgraph
     most = max(1, int(part.full_degrees.max(initial=0)))
     areas = SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * part.degrees / most
@@ -111,7 +110,7 @@ def _shape(label: int, grey: bool) -> str:
     return PLOTLY_SHAPES.get(shape, shape)
 
 
-def _counts(part: Part, mark_fresh: bool) -> str:
+def _counts(part: GraphPanel, mark_fresh: bool) -> str:
     kept = int((part.states != REMOVED).sum())
     both = int((part.states == BOTH).sum())
     words = f"{kept} of {part.states.size} edges"
@@ -119,7 +118,7 @@ def _counts(part: Part, mark_fresh: bool) -> str:
     return f"{words}, {int(part.fresh.sum())} just removed" if mark_fresh and part.fresh.any() else words
 
 
-def _keys(parts: Sequence[Part], choices: FigureChoices) -> Iterator[Key]:
+def _keys(parts: Sequence[GraphPanel], choices: FigureChoices) -> Iterator[Key]:
     states = np.concatenate([part.states for part in parts])
     yield Key(label="Kept", ink=KEPT, dash="solid", width=1.6)
     if not np.isin(states, (REMOVED, BOTH)).all():

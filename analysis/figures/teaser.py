@@ -23,7 +23,7 @@ from analysis.figures.curves import (
 )
 from analysis.labels import dataset_label, model_label
 from analysis.runs import must_have_rows
-from analysis.tables.curves import SUBJECT, XAxis, curve_table
+from analysis.tables.curves import FRONT_KEYS, XAxis, curve_table
 from analysis.tables.rounds import rounds_table
 from glt import formats
 from glt.store import Run
@@ -38,7 +38,7 @@ def teaser(runs: Sequence[Run], choices: FigureChoices) -> Description:
     """Describe a panel for each data set and network of the runs; raises StoreError when no round is finished."""
     rounds = must_have_rows(rounds_table(runs))
     several = [
-        _curves(part, rounds, x, choices) for _, part in rounds.groupby(SUBJECT, sort=False) for x in choices.axes
+        _curves(part, rounds, x, choices) for _, part in rounds.groupby(FRONT_KEYS, sort=False) for x in choices.axes
     ]
     told = "Marker area follows inference MACs; over a star: the share of the dense MACs that the ticket needs. "
     return Description(

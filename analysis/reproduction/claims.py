@@ -16,7 +16,7 @@ import pandas as pd
 
 from analysis import palette, published, statistics
 from analysis.reproduction.comparison import Comparison, per_seed
-from analysis.statistics import detectable_words, family_words, significances
+from analysis.statistics import detectable_difference_words, family_words, significances
 from analysis.tables.curves import XAxis
 from glt import formats, verdicts
 from glt.registry import Registry
@@ -149,7 +149,7 @@ def leads(
     ]
     family = max(each.family for each in found.values())
     seeds = [each.seeds for each in found.values() if each.word != "no test"]
-    detectable = detectable_words(each.detectable for each in found.values() if each.word == "none")
+    detectable = detectable_difference_words(each.detectable for each in found.values() if each.word == "none")
     more = [family_words(family if seeds else 0, seeds), *([f"there {detectable}"] if detectable else [])]
     low, high = (formats.points(end(each.mean for each in found.values())) for end in (min, max))
     means = low if low == high else f"{low.removesuffix(' points').lstrip('+')} to {high.lstrip('+')}"

@@ -31,7 +31,7 @@ OTHER_SETTINGS = "no round with the paper's settings"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ExperimentVerdict:
     """The kind of result and a sentence about it."""
 
     kind: Kind
@@ -48,12 +48,12 @@ class Verdict:
         return self.kind in ("partly", "not reproduced", "open", "incomplete")
 
 
-def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost: str) -> Verdict:
+def judge_experiment(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost: str) -> ExperimentVerdict:
     """Return the verdict on a plan from its judged rows and claims; `cost` describes what is missing and its time."""
     if not plan.runs and not plan.stand_ins:
         lacking: Kind = "not run" if plan.lacking else "unavailable"
         needed = [f"needs {cost}."] if plan.lacking else []
-        return Verdict(lacking, f"{WORDS[lacking]}: {' '.join([*needed, *plan.unavailable])}")
+        return ExperimentVerdict(lacking, f"{WORDS[lacking]}: {' '.join([*needed, *plan.unavailable])}")
     known = [row for row in rows if row.is_known]
     outcomes = [OUTCOMES[row.agreement.word] for row in known] + [claim.holds for claim in claims]
     kind = _kind(plan, outcomes)
@@ -69,7 +69,7 @@ def judge(plan: Plan, rows: Sequence[Comparison], claims: Sequence[Claim], cost:
         if need.stand_in is not None
     ]
     remarks += [f"Missing: {cost}."] if plan.lacking else []
-    return Verdict(kind, " ".join([f"{WORDS[kind]}: {findings}.", *remarks, *plan.unavailable]))
+    return ExperimentVerdict(kind, " ".join([f"{WORDS[kind]}: {findings}.", *remarks, *plan.unavailable]))
 
 
 def settled(claims: Sequence[Claim], plan: Plan) -> list[Claim]:

@@ -19,7 +19,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from numpy.typing import NDArray
 
-from analysis.subgraphs.panel import BACKWARD, BOTH, FORWARD, REMOVED, Panel, Subgraph
+from analysis.subgraphs.panel import BACKWARD, BOTH, FORWARD, REMOVED, GraphPanel, Subgraph
 
 # Paul Tol's colour-blind safe "bright" scheme (SRON/EPS/TN/09-002), readable on white and black; grey is for unknown
 # classes.
@@ -90,7 +90,7 @@ def look(dark: bool) -> Look:
     return DARK if dark else LIGHT
 
 
-def network_data(panel: Panel, dark: bool) -> dict[str, Any]:
+def network_data(panel: GraphPanel, dark: bool) -> dict[str, Any]:
     """Return nodes, edges and options of vis-network as plain JSON values, made with pyvis."""
     from pyvis.network import Network
 
@@ -102,7 +102,7 @@ def network_data(panel: Panel, dark: bool) -> dict[str, Any]:
     return {"nodes": network.nodes, "edges": network.edges, "options": network.options}
 
 
-def replay_frame(panel: Panel) -> dict[str, Any]:
+def replay_frame(panel: GraphPanel) -> dict[str, Any]:
     """Return one round of an animation: title, captions, edge looks (one digit each), node sizes, isolated nodes."""
     return {
         "title": panel.title,
@@ -113,7 +113,7 @@ def replay_frame(panel: Panel) -> dict[str, Any]:
     }
 
 
-def edge_looks(panel: Panel) -> NDArray[np.uint8]:
+def edge_looks(panel: GraphPanel) -> NDArray[np.uint8]:
     """Return [m] the look of each edge: its state, or JUST_REMOVED."""
     return np.where(panel.fresh, np.uint8(JUST_REMOVED), panel.states)
 
@@ -131,7 +131,7 @@ def edge_styles(tone: Look) -> dict[int, dict[str, Any]]:
     }
 
 
-def _nodes(panel: Panel, tone: Look) -> Items:
+def _nodes(panel: GraphPanel, tone: Look) -> Items:
     part = panel.subgraph
     sizes = _sizes(panel)
     nodes: Items = []
@@ -154,7 +154,7 @@ def _nodes(panel: Panel, tone: Look) -> Items:
     return nodes
 
 
-def _sizes(panel: Panel) -> list[float]:
+def _sizes(panel: GraphPanel) -> list[float]:
     """Return radii in pixels: the area grows with the degree in the whole graph under this panel's mask.
 
     The scale is that of the unpruned graph, so a node that loses edges shrinks.
@@ -164,14 +164,14 @@ def _sizes(panel: Panel) -> list[float]:
     return sizes
 
 
-def _describe(panel: Panel, node: int) -> str:
+def _describe(panel: GraphPanel, node: int) -> str:
     name, index = panel.subgraph.names[node], str(panel.subgraph.nodes[node])
     before, after = int(panel.full_degrees[node]), int(panel.degrees[node])
     degree = f"degree {before}" if before == after else f"degree {before}, {after} left"
     return f"Node {name}{'' if name == index else f' (index {index})'}\n{panel.subgraph.class_name(node)}\n{degree}"
 
 
-def _edges(panel: Panel, tone: Look) -> Items:
+def _edges(panel: GraphPanel, tone: Look) -> Items:
     """List removed edges first, so that they are drawn below the others; arrows point along the message."""
     # Without options at their defaults: a large document has thousands of edges.
     styles = {
@@ -187,7 +187,7 @@ def _edges(panel: Panel, tone: Look) -> Items:
     ]
 
 
-def _options(panel: Panel) -> dict[str, Any]:
+def _options(panel: GraphPanel) -> dict[str, Any]:
     return {
         "physics": {"enabled": False},
         "layout": {"improvedLayout": False},
@@ -211,11 +211,11 @@ DEFAULT_HEIGHT = 620
 
 
 def panels_html(
-    panels: Sequence[Panel],
+    panels: Sequence[GraphPanel],
     dark: bool = False,
     height: int = DEFAULT_HEIGHT,
     selected: int | None = None,
-    replay: Sequence[Sequence[Panel]] = (),
+    replay: Sequence[Sequence[GraphPanel]] = (),
     marked: Sequence[int] = (),
 ) -> str:
     """Return a self-contained document with the panels side by side; zoom, pan and selection are shared.
@@ -259,7 +259,7 @@ def panels_html(
     )
 
 
-def _data(panels: Sequence[Panel], dark: bool, selected: int | None, marked: Sequence[int]) -> dict[str, Any]:
+def _data(panels: Sequence[GraphPanel], dark: bool, selected: int | None, marked: Sequence[int]) -> dict[str, Any]:
     part = panels[0].subgraph
     place = None if selected is None else next(iter((part.nodes == selected).nonzero()[0].tolist()), None)
     return {
@@ -274,7 +274,7 @@ def _data(panels: Sequence[Panel], dark: bool, selected: int | None, marked: Seq
     }
 
 
-def _replay_data(part: Subgraph, dark: bool, replay: Sequence[Sequence[Panel]]) -> dict[str, Any]:
+def _replay_data(part: Subgraph, dark: bool, replay: Sequence[Sequence[GraphPanel]]) -> dict[str, Any]:
     """Return the frames of an animation and their shared data; no frames below two rounds."""
     if max(map(len, replay), default=0) < 2:
         return {"replay": []}

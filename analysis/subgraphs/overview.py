@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from analysis.subgraphs.html import MARKERS, Look, class_color, class_shape, look
-from analysis.subgraphs.panel import REMOVED, Panel
+from analysis.subgraphs.panel import REMOVED, GraphPanel
 from glt.datasets.graph import IntArray
 from glt.masks import BoolArray
 
@@ -21,7 +21,7 @@ WIDTH, HEIGHT, DPI = 9.2, 5.2, 160
 DOT, MARKED = 1.6, 16.0
 
 
-def overview_png(panel: Panel, marked: IntArray, dark: bool = False) -> bytes:
+def overview_png(panel: GraphPanel, marked: IntArray, dark: bool = False) -> bytes:
     """Return a panel as PNG; `marked` are positions in its nodes that are drawn large, with an outline.
 
     Removed edges are drawn below kept ones, those removed in this round above both.
@@ -42,7 +42,7 @@ def overview_png(panel: Panel, marked: IntArray, dark: bool = False) -> bytes:
     return file.getvalue()
 
 
-def _edges(area: Axes, panel: Panel, tone: Look) -> None:
+def _edges(area: Axes, panel: GraphPanel, tone: Look) -> None:
     lines = panel.subgraph.positions[panel.subgraph.edges].transpose(1, 0, 2)
     removed = panel.states == REMOVED
     for chosen, color, width, opacity in (
@@ -53,14 +53,14 @@ def _edges(area: Axes, panel: Panel, tone: Look) -> None:
         area.add_collection(LineCollection(list(lines[chosen]), colors=color, linewidths=width, alpha=opacity))
 
 
-def _nodes(area: Axes, panel: Panel, chosen: BoolArray, size: float, outline: str, width: float) -> None:
+def _nodes(area: Axes, panel: GraphPanel, chosen: BoolArray, size: float, outline: str, width: float) -> None:
     for label in np.unique(panel.subgraph.labels).tolist():
         x, y = panel.subgraph.positions[chosen & (panel.subgraph.labels == label)].T
         marker = MARKERS[class_shape(label)]
         area.scatter(x, y, s=size, c=class_color(label), marker=marker, edgecolors=outline, linewidths=width, zorder=3)
 
 
-def _legend(figure: Figure, panel: Panel, tone: Look) -> None:
+def _legend(figure: Figure, panel: GraphPanel, tone: Look) -> None:
     part, keys = panel.subgraph, []
     for label in part.legend_labels():
         # A dollar sign would start a formula.

@@ -140,7 +140,7 @@ class Counts:
         '150 nodes · 300 edges · 4 without an edge here (1 without any in the whole graph) · 9 components'
         """
         if self.kept_both_ways == self.edges:
-            edges = _several(self.edges, "edge")
+            edges = formats.number_of(self.edges, "edge")
         else:
             total, either, both = map(formats.count, (self.edges, self.kept_either_way, self.kept_both_ways))
             edges = f"{either} of {total} edges kept"
@@ -149,12 +149,8 @@ class Counts:
         if lonely is not None:
             isolated = f"{formats.count(self.isolated_nodes)} without an edge here"
             isolated += f" ({formats.count(lonely)} without any in the whole graph)" if self.isolated_nodes else ""
-        pieces = [] if self.components is None else [_several(self.components, "component")]
-        return " · ".join([_several(self.nodes, "node"), edges, isolated, *pieces])
-
-
-def _several(number: int, noun: str) -> str:
-    return f"{formats.count(number)} {noun}" + ("" if number == 1 else "s")
+        pieces = [] if self.components is None else [formats.number_of(self.components, "component")]
+        return " · ".join([formats.number_of(self.nodes, "node"), edges, isolated, *pieces])
 
 
 def _counts(left: MeasuredGraph, edges: int, both: int) -> Counts:
@@ -163,7 +159,7 @@ def _counts(left: MeasuredGraph, edges: int, both: int) -> Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class GraphPanel:
     """A subgraph under one mask, in plain arrays for screen and paper.
 
     `states` [m] are the `edge_states`, `fresh` [m] marks edges whose last direction was removed in this round;
@@ -189,7 +185,9 @@ class Panel:
         return f"Shown: {shown}{_lost(int(self.fresh.sum()))}", f"Whole graph: {whole}{_lost(self.whole_fresh)}"
 
 
-def make_panel(graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, before: EdgeMask | None = None) -> Panel:
+def make_panel(
+    graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, before: EdgeMask | None = None
+) -> GraphPanel:
     """Return the panel of `subgraph` under `mask`; a full mask gives the original.
 
     `before` is the mask of the previous round: it distinguishes edges removed in this round from earlier ones.
@@ -199,7 +197,7 @@ def make_panel(graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, bef
     # A node without a kept edge inside the sample counts as isolated there.
     inside = MeasuredGraph(subgraph.nodes.size, subgraph.edges[:, states != REMOVED], subgraph.labels)
     fresh = np.zeros(graph.num_edges, dtype=np.bool_) if before is None else before.either_way() & ~mask.either_way()
-    return Panel(
+    return GraphPanel(
         title=title,
         subgraph=subgraph,
         states=states,
@@ -212,7 +210,7 @@ def make_panel(graph: Graph, subgraph: Subgraph, mask: EdgeMask, title: str, bef
     )
 
 
-def original_panel(graph: Graph, subgraph: Subgraph) -> Panel:
+def original_panel(graph: Graph, subgraph: Subgraph) -> GraphPanel:
     """Return the panel of the unpruned graph."""
     return make_panel(graph, subgraph, EdgeMask.full("undirected", graph.num_edges), "Original")
 
@@ -224,12 +222,12 @@ def _lost(edges: int) -> str:
 STATES = {REMOVED: "removed", FORWARD: "one way", BACKWARD: "one way back", BOTH: "kept"}
 
 
-def panel_table(panels: Sequence[Panel]) -> pd.DataFrame:
+def panel_table(panels: Sequence[GraphPanel]) -> pd.DataFrame:
     """Return one row for every node and edge of every panel.
 
     Columns: `panel` (its title), `kind` (node, edge), `node`, `x`, `y`; for nodes `class` and `degree` (in the whole
-    pruned graph); for edges `other`, `other_x`, `other_y`, `state` (kept, one way: from `node` to `other`, reverse
-    only, removed) and `removed_now` (in this round).
+    pruned graph); for edges `other`, `other_x`, `other_y`, `state` (kept, one way: from `node` to `other`, one way
+    back, removed) and `removed_now` (in this round).
     """
     import pandas as pd
 
@@ -237,7 +235,7 @@ def panel_table(panels: Sequence[Panel]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _nodes(panel: Panel) -> pd.DataFrame:
+def _nodes(panel: GraphPanel) -> pd.DataFrame:
     import pandas as pd
 
     part = panel.subgraph
@@ -247,7 +245,7 @@ def _nodes(panel: Panel) -> pd.DataFrame:
     return pd.DataFrame({"panel": panel.title, "kind": "node", **about})
 
 
-def _edges(panel: Panel) -> pd.DataFrame:
+def _edges(panel: GraphPanel) -> pd.DataFrame:
     import pandas as pd
 
     part = panel.subgraph

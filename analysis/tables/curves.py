@@ -26,7 +26,28 @@ ROUND_KEYS = [*RUN_KEYS, "round"]
 INTERVAL = ["mean", "low", "high"]
 X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}
 AVERAGED = ["graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "macs", EDGES_CHANGED]
-ROUND = ["run", "round"]
+RUN_AND_ROUND = ["run", "round"]
+WORDS = ["verdict", "verdict_short", "verdict_sentence"]
+# Columns of `verdict_table` and the attributes of a verdict.
+NUMBERS = {
+    "paired_seeds": "seeds",
+    "seeds_left_out": "left_out",
+    "margin": "delta",
+    "p_ticket": "p_ticket",
+    "p_ticket_adjusted": "adjusted_ticket",
+    "p_no_ticket": "p_no_ticket",
+    "p_no_ticket_adjusted": "adjusted_no_ticket",
+    "p_adjusted": "p_adjusted",
+    "family": "family",
+    "detectable": "detectable",
+    "detectable_alone": "detectable_alone",
+    "seeds_needed": "needed",
+    "paper_criterion": "meets_paper_criterion",
+}
+# Runs with equal values in these columns share one front.
+FRONT_KEYS = ["dataset", "task", "objective", "model"]
+# A round has the paper's sparsity only at the paper's rates; whole entries stay this close to 1 - 0.95^k.
+SAME_RATES = 0.005
 
 
 def curve_table(
@@ -42,7 +63,7 @@ def curve_table(
     Columns: RUN_KEYS, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below three
     seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value (against
     dense, paired, two-sided, uncorrected), val_difference (of the validation score), macs, graph_sparsity,
-    weight_sparsity, both counts of kept edges, solver_edges_changed (see `rounds_table`), and those of `verdict_table`.
+    weight_sparsity, both shares of kept edges, solver_edges_changed (see `rounds_table`), and those of `verdict_table`.
     is_ticket: the verdict is "ticket". is_extreme: the run's ticket with the highest graph sparsity, then weight
     sparsity.
 
@@ -58,7 +79,7 @@ def curve_table(
     table["val_difference"] = groups["val_difference"].mean()
     table[AVERAGED] = groups[AVERAGED].mean()
     judged = verdict_table(rounds if family is None else family, score, margin)
-    table = table.reset_index().join(judged.set_index(ROUND), on=ROUND)
+    table = table.reset_index().join(judged.set_index(RUN_AND_ROUND), on=RUN_AND_ROUND)
     table[WORDS] = table[WORDS].astype(object).fillna("")
     table["paper_criterion"] = table["paper_criterion"].eq(1)
     table["is_ticket"] = table["verdict"] == "ticket"
@@ -83,7 +104,7 @@ def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = D
     checked_margin(margin)
     paired = with_dense(rounds, score)
     pruned = paired[paired["round"] > 0]
-    groups = pruned.groupby(ROUND, sort=False)["difference"]
+    groups = pruned.groupby(RUN_AND_ROUND, sort=False)["difference"]
     counted = groups.agg(["count", "size"])
     having_dense = paired[(paired["round"] == 0) & paired["dense"].notna()].groupby("run")["seed"].nunique()
     expected = having_dense.reindex(counted.index.get_level_values("run"), fill_value=0).to_numpy()
@@ -95,32 +116,13 @@ def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = D
         for key, verdict in zip(counted.index, found, strict=True)
     ]
     kinds = {"round": "int64", **dict.fromkeys(NUMBERS, "float64")}
-    return pd.DataFrame(rows, columns=[*ROUND, *WORDS, *NUMBERS]).astype(kinds)
+    return pd.DataFrame(rows, columns=[*RUN_AND_ROUND, *WORDS, *NUMBERS]).astype(kinds)
 
 
 def family_size(rounds: pd.DataFrame, score: Score = "test") -> int:
     """Return the number of testable pruned rounds: two seeds or more whose differences vary."""
     pruned = with_dense(rounds, score).query("round > 0")
-    return verdicts.family_size(values for _, values in pruned.groupby(ROUND)["difference"])
-
-
-WORDS = ["verdict", "verdict_short", "verdict_sentence"]
-# Columns of `verdict_table` and the attributes of a verdict.
-NUMBERS = {
-    "paired_seeds": "seeds",
-    "seeds_left_out": "left_out",
-    "margin": "delta",
-    "p_ticket": "p_ticket",
-    "p_ticket_adjusted": "adjusted_ticket",
-    "p_no_ticket": "p_no_ticket",
-    "p_no_ticket_adjusted": "adjusted_no_ticket",
-    "p_adjusted": "p_adjusted",
-    "family": "family",
-    "detectable": "detectable",
-    "detectable_alone": "detectable_alone",
-    "seeds_needed": "needed",
-    "paper_criterion": "meets_paper_criterion",
-}
+    return verdicts.family_size(values for _, values in pruned.groupby(RUN_AND_ROUND)["difference"])
 
 
 def dense_table(rounds: pd.DataFrame, score: Score = "test") -> pd.DataFrame:
@@ -150,9 +152,6 @@ def mean_and_interval(groups: pd.api.typing.SeriesGroupBy) -> pd.DataFrame:
 
 # The paper's points
 
-# A round has the paper's sparsity only at the paper's rates; whole entries stay this close to 1 - 0.95^k.
-SAME_RATES = 0.005
-
 
 def paper_table(curve: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `curve` that the paper prints, with paper, paper_macs, gap (ours minus the paper's), source.
@@ -169,9 +168,6 @@ def paper_table(curve: pd.DataFrame) -> pd.DataFrame:
 
 
 # The Pareto front
-
-# Runs with equal values in these columns share one front.
-SUBJECT = ["dataset", "task", "objective", "model"]
 
 
 def is_on_front(cost: ArrayLike, score: ArrayLike) -> NDArray[np.bool_]:
@@ -207,6 +203,6 @@ def with_front(curve: pd.DataFrame, x: XAxis) -> pd.DataFrame:
     else:
         cost = -curve["x"].round(3)
     fronts = pd.Series(data=False, index=curve.index, dtype=np.bool_)
-    for _, rows in curve.groupby(SUBJECT, sort=False):
+    for _, rows in curve.groupby(FRONT_KEYS, sort=False):
         fronts.loc[rows.index] = is_on_front(cost.loc[rows.index], rows["mean"])
     return curve.assign(on_front=fronts)

@@ -29,9 +29,9 @@ from analysis.drawing.description import Description
 from analysis.figures.seed_pairs import Side, paired_differences
 from analysis.labels import changed_settings
 from analysis.leaderboard import (
+    BOARD_KEYS,
     PAIRED,
     RANKS,
-    SUBJECT,
     Rank,
     comparison_words,
     few_seeds_words,
@@ -159,7 +159,7 @@ def show_leaders(runs: list[Run], board: Board) -> list[str]:
 
 def first_pair(table: pd.DataFrame) -> list[str]:
     """Return the reference of a `leader_table` and the first run paired with it."""
-    rivals = table[(table[SUBJECT] == table[SUBJECT].iloc[0]).all(axis="columns")]
+    rivals = table[(table[BOARD_KEYS] == table[BOARD_KEYS].iloc[0]).all(axis="columns")]
     paired = rivals[rivals["compared"] == PAIRED]
     return [str(table["run"].iloc[0]), *map(str, paired["run"].iloc[:1])]
 

@@ -16,7 +16,7 @@ from analysis.ablation import one_sweep
 from analysis.bundle import bundle_bytes
 from analysis.commands import figure_command, lost_sources
 from analysis.drawing.files import DPI, csv_bytes, figure_bytes, formats_here, json_bytes
-from analysis.drawing.page import MOST, on_page, plan
+from analysis.drawing.page import MOST_PANELS, on_page, plan
 from analysis.drawing.venues import FONTS, LARGEST, SMALLEST, VENUES
 from analysis.figures.base import FIGURES, GROUPS, Figure, FigureChoices, Use
 from analysis.latex import measurements_latex, tickets_latex
@@ -94,7 +94,9 @@ def _panels(runs: list[Run], choices: FigureChoices) -> None:
     with st.container(key="controls", gap="small"):
         with frame.row("panel-controls"):
             words = {figure.name: figure.label for figure in FIGURES}
-            names = controls.several("figures", "Panels, in this order", words, FIRST_PANELS, max_selections=MOST)
+            names = controls.several(
+                "figures", "Panels, in this order", words, FIRST_PANELS, max_selections=MOST_PANELS
+            )
             shape = controls.select("shape", "Rows by columns", SHAPES, width=150)
         uses = frozenset(use for name in names for use in FIGURES.get(name).uses)
         choices = pick_choices(runs, choices, uses)
@@ -328,7 +330,7 @@ ACROSS, THUMBNAIL_DPI = 3, 120
 # Pixels; a taller picture scrolls.
 THUMBNAIL_HEIGHT = 270
 # Panels of a thumbnail; more would be too narrow to read.
-MOST_PANELS = 4
+MOST_PREVIEWED = 4
 SLOW = "Not drawn: reads every round of every seed. Open the figure to draw it."
 LARGE = "Not drawn: reads a large graph. Open the figure to draw it."
 
@@ -346,7 +348,7 @@ def _gallery(runs: Sequence[Run], choices: FigureChoices) -> None:
 
 
 def _figure_card(entry: Figure, runs: Sequence[Run], choices: FigureChoices) -> None:
-    shown = runs[:MOST_PANELS] if "round" in entry.uses else runs
+    shown = runs[:MOST_PREVIEWED] if "round" in entry.uses else runs
     with st.container(border=True, key=f"card-{entry.name}", gap="small"):
         st.button(entry.label, key=f"open-{entry.name}", on_click=open_figure, args=(entry.name,), width="stretch")
         with st.container(

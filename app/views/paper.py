@@ -16,7 +16,7 @@ from analysis.figures.accuracy import accuracy_curves
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.reproduction.claims import EXHIBITS, Claim, Exhibit, Picture
 from analysis.reproduction.comparison import Comparison, Evidence, family_words, margins_words
-from analysis.reproduction.verdict import Kind, Verdict, judge, settled
+from analysis.reproduction.verdict import ExperimentVerdict, Kind, judge_experiment, settled
 from analysis.tables.captions import caption
 from app.components import controls, frame, graph_select, measurement, url_state
 from app.components.downloads import draw_numbers, draw_table, drawn, show_figure
@@ -128,7 +128,7 @@ class Judged:
     cost: Forecast
     rows: list[Comparison]
     claims: list[Claim]
-    verdict: Verdict
+    verdict: ExperimentVerdict
 
 
 def judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
@@ -149,7 +149,7 @@ def judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Seq
             scored |= {run.reference: run for run in of_other.runs}
     rows, claims = _compared(exhibit, setting, tested, list(scored.values())) if tested else ([], [])
     claims = settled(claims, plan)
-    return Judged(exhibit, plan, runs, cost, rows, claims, judge(plan, rows, claims, cost_words(plan, cost)))
+    return Judged(exhibit, plan, runs, cost, rows, claims, judge_experiment(plan, rows, claims, cost_words(plan, cost)))
 
 
 def _compared(
@@ -189,7 +189,7 @@ LOOKS: dict[Kind, tuple[BadgeColor, str]] = {
 }
 
 
-def badge(verdict: Verdict, unmeasured: bool = False) -> str:
+def badge(verdict: ExperimentVerdict, unmeasured: bool = False) -> str:
     """Return a verdict as a Markdown badge; `unmeasured` graphs have none yet."""
     if unmeasured:
         return ":gray-badge[:material/straighten: Not measured]"

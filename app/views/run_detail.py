@@ -528,6 +528,6 @@ def _show_faults(catalog: Opened, looked: Examined) -> None:
     if st.button(f"Repair {formats.number_of(repairable, 'file')}", key="confirm-mend", type="primary"):
         with frame.or_why():
             result = repair(looked)
-            done = formats.number_of(len(result.mended), "file")
+            done = formats.number_of(len(result.repaired), "file")
             st.toast(f"{done} repaired. If rounds are missing, resume the run.")
             st.rerun()

@@ -21,7 +21,7 @@ from analysis.removal.scores import Decision, score_table
 from analysis.runs import shared_graph, training_part
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.panel import (
-    Panel,
+    GraphPanel,
     Subgraph,
     class_names,
     classes_of,
@@ -180,11 +180,11 @@ def _document(
 
 
 @cache.cached(512, shared=True)
-def _panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
+def _panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> GraphPanel:
     return _new_panel(graph, part, run, seed, number)
 
 
-def _new_panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> Panel:
+def _new_panel(graph: Graph, part: Subgraph, run: Run, seed: int, number: int) -> GraphPanel:
     before = cache.edge_mask(run, seed, number - 1) if number else None
     return make_panel(graph, part, cache.edge_mask(run, seed, number), f"{short_title(run)}, round {number}", before)
 
@@ -520,7 +520,7 @@ def _layout(graph: Graph) -> Subgraph:
 
 
 @cache.cached(8, shared=True)
-def _whole_panel(graph: Graph, run: Run, seed: int, number: int) -> Panel:
+def _whole_panel(graph: Graph, run: Run, seed: int, number: int) -> GraphPanel:
     return _new_panel(graph, _layout(graph), run, seed, number)
 
 

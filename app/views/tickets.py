@@ -23,7 +23,7 @@ from app.views import ticket_actions, ticket_import
 from glt import formats
 from glt.errors import StoreError
 from glt.store import MAC_CONVENTIONS, Run
-from glt.verdicts import detectable_words, rule_words
+from glt.verdicts import detectable_distance_words, rule_words
 
 VIEWS = {"runs": "Runs", "file": "Ticket file"}
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -210,7 +210,7 @@ def _card(run: Run, row: Row, chosen: int) -> None:
 
 def _sentences(run: Run, row: Row, number: int, seed: int) -> list[str]:
     kept, both = formats.percent(row["edges_kept_either_way"]), formats.percent(row["edges_kept_both_ways"])
-    detectable = detectable_words(int(row["paired_seeds"]), row["detectable"])
+    detectable = detectable_distance_words(int(row["paired_seeds"]), row["detectable"])
     return [
         frame.plain(row["verdict_sentence"]),
         *([f"{detectable}."] if detectable else []),

@@ -114,7 +114,7 @@ def _document(results: Results, machine: Machine | None) -> dict[str, Any]:
             "folder": str(examined.folder),
             "busy": list(examined.busy),
             "findings": [finding.as_json() for finding in result.left],
-            "mended": [finding.as_json() for finding in result.mended],
+            "mended": [finding.as_json() for finding in result.repaired],
             "set_aside": None if result.aside is None else str(result.aside),
         }
         for examined, result in results
@@ -126,13 +126,13 @@ def lines_on(examined: Examined, result: Repaired) -> Iterator[str]:
     """Say what was found in a folder, what was repaired, where files were moved, and what to do next."""
     if examined.busy:
         yield f"{examined.folder}: {listing(examined.busy)} running, not checked."
-    for place, finding in _grouped(result.mended):
+    for place, finding in _grouped(result.repaired):
         yield f"Repaired: {place} {finding.wrong}; {finding.then}."
     if result.aside is not None:
         yield f"What was moved or cut is in {result.aside}."
     for place, finding in _grouped(result.left):
         yield f"{place} {finding.wrong}: {'with --repair, ' if finding.repair else ''}{finding.then}."
-    if examined.run is not None and any("resuming" in finding.then for finding in result.mended):
+    if examined.run is not None and any("resuming" in finding.then for finding in result.repaired):
         yield f"Continue with: {as_typed('resume', examined.folder)}"
 
 
@@ -162,7 +162,7 @@ def kinds(results: Results) -> Iterator[str]:
     """Count the runs of each frequent kind of finding, most frequent first."""
     runs: dict[tuple[str, str], set[Path]] = {}
     for examined, result in results:
-        for when, findings in (("Repaired in", result.mended), ("In", result.left)):
+        for when, findings in (("Repaired in", result.repaired), ("In", result.left)):
             for finding in findings:
                 runs.setdefault((when, _kind(finding)), set()).add(examined.folder)
     for (when, kind), folders in sorted(runs.items(), key=lambda each: (-len(each[1]), each[0][0] == "In")):
@@ -199,6 +199,6 @@ def _verdict(results: Results, is_fit: bool) -> str:
         able = sum(finding.repair is not None for finding in left)
         hint = f": --repair repairs {able} of them" if able else ", none of which --repair can fix"
         return f"{number_of(len(left), 'problem')} found{hint}."
-    if repaired := sum(finding.is_fault for _, result in results for finding in result.mended):
+    if repaired := sum(finding.is_fault for _, result in results for finding in result.repaired):
         return f"{number_of(repaired, 'problem')} repaired."
     return "no damage found." if is_fit else f"no damage found, but {UNFIT}."

@@ -263,11 +263,32 @@ def run_command(verbs: Verbs, program: str, arguments: Sequence[str] | None = No
         return _complain(*(foreseen or (unforeseen, FAILED)))
 
 
+def prepare_streams() -> None:
+    """Open closed standard streams (`>&-`) on the null device; escape unencodable characters.
+
+    Python has None for a closed stream, and the next opened file would get its number: everything printed would end up
+    in that file. In an ASCII locale a title or path with other characters would end the command.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def _foreseen(error: Exception, program: str) -> tuple[str, int] | None:
     """Return the sentence and the exit code of an error the user can act on, None for any other."""
     if isinstance(error, click.UsageError):
         path, sentence = error.ctx.command_path if error.ctx else program, error.format_message()
-        # Of a value that cannot be read, the option before it.
+        # Name the option of an unreadable value.
         if type(error) is click.BadParameter and (param := error.param) is not None:
             name = param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
             sentence = f"{name}: {error.message}"
@@ -287,7 +308,7 @@ def _run_and_flush(verbs: Verbs, program: str, words: list[str]) -> int:
     except click.exceptions.Exit as end:
         code = end.exit_code
     except SystemExit as error:
-        # Rich leaves by this when it meets a closed pipe.
+        # Rich raises SystemExit on a closed pipe.
         raise error.__context__ if isinstance(error.__context__, BrokenPipeError) else error from None
     sys.stdout.flush()
     return code
@@ -331,27 +352,6 @@ def _plain_help(option: click.Option | None) -> click.Option | None:
     if option is not None:
         option.help = "show this message and exit"
     return option
-
-
-def prepare_streams() -> None:
-    """Open closed standard streams (`>&-`) on the null device; escape unencodable characters.
-
-    Python has None for a closed stream, and the next opened file would get its number: everything printed would end up
-    in that file. In an ASCII locale a title or path with other characters would end the command.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        try:
-            os.fstat(number)
-        except OSError:
-            opened = os.open(os.devnull, os.O_RDWR)
-            if opened != number:
-                os.dup2(opened, number)
-                os.close(opened)
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 
     from glt.store import KnownRun, SeedRun, Store
 
-# What 64 bits hold has 19.
+# A 64-bit integer has up to 19 digits.
 MOST_DIGITS = 18
 # What Python makes of bytes that the locale's encoding does not have (PEP 383).
 _ESCAPED = re.compile("[\udc80-\udcff]")
 FORM = "key=value, as in rounds=5"
-CPU, CUDA = "cpu", "cuda"
-EXAMPLES = "examples/"
 
 # What puts options on the function of a verb.
 Decorator = Callable[[Any], Any]
@@ -99,7 +97,7 @@ class RunName(click.ParamType[Any]):
 
         root = ctx.params.get("store") or default_store()
         names = [path.name for path in sorted(root.glob("*")) if paths.has_run_name(path.name)]
-        names += [f"{EXAMPLES}{path.name}" for path in sorted(paths.EXAMPLES.iterdir()) if path.is_dir()]
+        names += [f"{paths.EXAMPLES_PREFIX}{path.name}" for path in sorted(paths.EXAMPLES.iterdir()) if path.is_dir()]
         found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
         return found or [CompletionItem(incomplete, type="dir")]
 
@@ -306,7 +304,7 @@ def settings(example: str) -> Decorator:
 
 
 def assignments(name: str, metavar: str, text: str, form: str = FORM) -> Decorator:
-    """Declare an option that collects `key=value` pairs; `form` is what is asked for where one is none."""
+    """Declare an option that collects `key=value` pairs; the message about a bad one asks for `form`."""
     read = Value("setting", lambda given: assignment(given, form))
     return many(name, type=read, metavar=f"{metavar} ...", help=text)
 
@@ -320,7 +318,8 @@ def _chosen_devices(ctx: click.Context, _: click.Parameter, value: tuple[str, ..
 
 
 computing = all_of(
-    option("--device", type=choice("device", CPU, CUDA), is_eager=True, metavar="D", show_default=CPU,
+    option("--device", type=registered("device", "glt.jobs.devices", "KINDS", checked=True), is_eager=True, metavar="D",
+           show_default="cpu",
            help="where to compute"),
     option("--devices", type=Value("devices", devices), expose_value=False, callback=_chosen_devices, metavar="D,...",
            help="devices to spread seeds over, as in cuda:0,cuda:1; each CUDA device computes one seed at a time"),

@@ -20,9 +20,9 @@ ASIDE_OF_STORE = f".{paths.ASIDE}"
 
 @dataclass(frozen=True)
 class Repaired:
-    """The repaired findings (`mended`), those left, and the folder that files were moved to."""
+    """The `repaired` findings, those left, and the folder that files were moved to."""
 
-    mended: tuple[Finding, ...]
+    repaired: tuple[Finding, ...]
     left: tuple[Finding, ...]
     aside: Path | None
 

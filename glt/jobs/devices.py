@@ -17,7 +17,7 @@ from glt.formats import number_of, own_environment
 from glt.jobs.queue import cores, line_of, slot_count, waiting_and_working
 from glt.store import SeedFolder
 
-CPU, CUDA = "cpu", "cuda"
+KINDS = CPU, CUDA = "cpu", "cuda"
 NAME = re.compile(r"cpu|cuda(:(0|[1-9]\d{0,3}))?")
 
 # One device, several to spread seeds over, or None: the recorded one, else the CPU.

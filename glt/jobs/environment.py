@@ -14,7 +14,7 @@ import glt
 from glt.datasets.registry import current_hash
 from glt.errors import JobError
 from glt.jobs.devices import Settings
-from glt.lottery.initial_weights import ENVIRONMENT_KEY, Source
+from glt.lottery.initial_weights import ENVIRONMENT_KEY, FirstLayerSource
 from glt.results_version import KEY, RESULTS_VERSION, version_of
 from glt.store import SeedFolder
 
@@ -22,7 +22,9 @@ SOURCES = Path(glt.__file__).resolve().parent
 PACKAGES = ("numpy", "scipy", "torch", "torch-geometric", "safetensors")
 
 
-def record_environment(seed_run: SeedFolder, settings: Settings, data_hash: str, source: Source | None = None) -> None:
+def record_environment(
+    seed_run: SeedFolder, settings: Settings, data_hash: str, source: FirstLayerSource | None = None
+) -> None:
     """Write a new seed's environment.json; on a resume add what differs, and refuse changed data."""
     recorded = seed_run.environment()
     versions = current_versions()

@@ -21,7 +21,7 @@ Arrays = Mapping[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class FirstLayerSource:
     """A pre-trained first layer, with the run and seed it comes from."""
 
     run: str
@@ -46,7 +46,7 @@ def check_start(store: Store, config: RunConfig, seeds: Sequence[int]) -> dict[i
     return {seed: _seed_for(pretraining, seed) for seed in seeds}
 
 
-def source_of(seed_run: SeedRun) -> Source | None:
+def source_of(seed_run: SeedRun) -> FirstLayerSource | None:
     """Return the recorded or chosen source of a seed's first layer; None for a random start."""
     name = pretraining_of(seed_run.config)
     if name is None:
@@ -54,10 +54,10 @@ def source_of(seed_run: SeedRun) -> Source | None:
     pretraining = _find(Store.around(seed_run), name, seed_run.config)
     recorded = seed_run.environment().get(ENVIRONMENT_KEY)
     seed = recorded["seed"] if isinstance(recorded, dict) else _seed_for(pretraining, seed_run.seed)
-    return Source(name, seed, pretraining.seed(seed).first_layer())
+    return FirstLayerSource(name, seed, pretraining.seed(seed).first_layer())
 
 
-def with_first_layer(theta0: Arrays, source: Source | None, graph: Graph) -> Arrays:
+def with_first_layer(theta0: Arrays, source: FirstLayerSource | None, graph: Graph) -> Arrays:
     """Return theta_0 with its first layer from `source`, the rest unchanged.
 
     Raises DataError if it was trained on another graph than the message `graph`, or has another shape.

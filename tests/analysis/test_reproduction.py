@@ -12,7 +12,7 @@ from analysis import published
 from analysis.published import FACTS
 from analysis.reproduction.claims import EXHIBITS, leads, saves_macs, tally
 from analysis.reproduction.comparison import FIRST, SECOND, Comparison, Evidence, judged
-from analysis.reproduction.verdict import Verdict, judge, settled
+from analysis.reproduction.verdict import ExperimentVerdict, judge_experiment, settled
 from analysis.tables.rounds import rounds_table
 from glt.datasets import load_graph
 from glt.reproduction import EXPERIMENTS, Plan, Setting, make_plan
@@ -52,14 +52,14 @@ def seeds_of(curve: Sequence[float], spread: float = 0.001) -> list[list[float]]
     return [[score + shift * spread for score in curve] for shift in (-2, -1, 0, 1, 2)]
 
 
-def verdict_on(name: str, setting: Setting, store: Store) -> tuple[Verdict, list[Comparison], Plan]:
+def verdict_on(name: str, setting: Setting, store: Store) -> tuple[ExperimentVerdict, list[Comparison], Plan]:
     experiment, exhibit = EXPERIMENTS.get(name), EXHIBITS.get(name)
     plan = make_plan(experiment, setting, [0], store.runs())
     if not plan.runs:
-        return judge(plan, [], [], COST), [], plan
+        return judge_experiment(plan, [], [], COST), [], plan
     evidence = Evidence(setting, plan.runs, rounds_table(plan.runs), pd.DataFrame)
     rows, claims = exhibit.rows(evidence), settled(exhibit.claims(evidence), plan)
-    return judge(plan, rows, claims, COST), rows, plan
+    return judge_experiment(plan, rows, claims, COST), rows, plan
 
 
 def test_every_experiment_has_an_exhibit() -> None:

@@ -22,7 +22,7 @@ from analysis.subgraphs.panel import (
     BOTH,
     FORWARD,
     REMOVED,
-    Panel,
+    GraphPanel,
     edge_states,
     make_panel,
     original_panel,
@@ -45,7 +45,7 @@ def mask() -> EdgeMask:
 
 
 @pytest.fixture
-def panel(two_triangles: Graph, mask: EdgeMask) -> Panel:
+def panel(two_triangles: Graph, mask: EdgeMask) -> GraphPanel:
     return make_panel(two_triangles, take(two_triangles, ALL), mask, "UGS, round 3")
 
 
@@ -110,7 +110,7 @@ def test_counts_of_sample_and_graph(two_triangles: Graph, mask: EdgeMask) -> Non
     assert before == "3 nodes · 2 edges · 0 isolated · 1 component"
 
 
-def test_edges_are_drawn_by_their_state(panel: Panel) -> None:
+def test_edges_are_drawn_by_their_state(panel: GraphPanel) -> None:
     edges = {edge["id"]: edge for edge in network_data(panel, dark=False)["edges"]}
     assert [number for number, edge in edges.items() if "dashes" in edge] == [3]
     assert [number for number, edge in edges.items() if edge["removed"]] == [3]
@@ -159,11 +159,11 @@ def test_node_size_follows_degree(two_triangles: Graph) -> None:
     assert before[0]["color"]["background"] == after[0]["color"]["border"]
 
 
-def test_physics_is_off(panel: Panel) -> None:
+def test_physics_is_off(panel: GraphPanel) -> None:
     assert network_data(panel, dark=True)["options"]["physics"] == {"enabled": False}
 
 
-def test_panels_of_different_samples_are_refused(two_triangles: Graph, panel: Panel) -> None:
+def test_panels_of_different_samples_are_refused(two_triangles: Graph, panel: GraphPanel) -> None:
     other = original_panel(two_triangles, take(two_triangles, np.arange(3)))
     with pytest.raises(ValueError, match="same nodes"):
         panels_html([panel, other])

@@ -324,7 +324,7 @@ def test_files_behind_links_are_not_changed(copy: Copy, tmp_path: Path, place: s
     looked = examine(run.path)
     assert looked.findings
     assert all(finding.repair is None and "symbolic link" in finding.then for finding in looked.findings)
-    assert not repair(looked).mended
+    assert not repair(looked).repaired
     assert run_command("glt", ["doctor", "--mend", "--store", str(store.root)]).code == 1
     assert contents(elsewhere) == before
 
@@ -340,6 +340,6 @@ def test_a_finding_that_no_longer_holds_is_not_repaired(copy: Copy, tmp_path: Pa
     assert looked.findings
     shutil.rmtree(seed)
     shutil.copytree(whole, seed)
-    assert not repair(looked).mended
+    assert not repair(looked).repaired
     assert contents(seed) == contents(whole)
     assert not (run.path / "set-aside").exists()
