@@ -27,7 +27,7 @@ TINT, SHADE = 0.32, 0.44
 # Depth (0 to 1 = SHADE) of a colour that a user gives to a run while a method has it.
 SHIFT = 0.75
 # With more runs of one method, dashes do not distinguish them; points have none.
-MOST, MOST_POINTS = 4, 1
+MOST_DASHED, MOST_POINTS = 4, 1
 TICKET_SYMBOL = "star"
 
 
@@ -153,7 +153,7 @@ def _toned(hex_color: str, depth: float) -> str:
     return _hex((1 - share) * part + share * toward for part in rgb(hex_color))
 
 
-def crowd_styles(table: pd.DataFrame, most: int = MOST) -> dict[str, Style]:
+def crowd_styles(table: pd.DataFrame, most: int = MOST_DASHED) -> dict[str, Style]:
     """Return shades for the runs of every method with more than `most` runs, light to dark in the table's order.
 
     `table` has the columns run and method. Such runs are drawn without bands and single seeds.

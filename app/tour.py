@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from app.components import controls, run_select, url_state
-from app.data.runs import bundled, opened
+from app.data.runs import bundled, open_catalog
 from glt.errors import StudioError
 from glt.store.atomic_io import make_folder, replace_file
 from glt.user_path import state_folder
@@ -21,7 +21,7 @@ def is_first_start() -> bool:
     try:
         if ended_file().exists():
             return False
-        catalog = opened()
+        catalog = open_catalog()
     except StudioError:
         return False
     return bool(catalog.examples) and not catalog.own

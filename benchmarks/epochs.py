@@ -43,7 +43,7 @@ from glt.training.trainer import EpochResult, Stage
 
 STAGES = ("search", "retrain")
 SUBJECTS = (*SMALL, ARXIV)
-WARM_UP, FEWEST, MOST = 2, 2, 200
+WARM_UP, FEWEST, MOST_EPOCHS = 2, 2, 200
 
 
 class _Enough(Exception):
@@ -99,7 +99,7 @@ def network_in(problem: Problem, stage: str) -> Network:
     return Network(problem, masks, problem.initial_weights(0), soft)
 
 
-def epoch_seconds(network: Network, stage: str, seconds: float, most: int = MOST) -> list[float]:
+def epoch_seconds(network: Network, stage: str, seconds: float, most: int = MOST_EPOCHS) -> list[float]:
     """Return CPU seconds of epochs of the product's training loop, as many as fit into `seconds`."""
     marks: list[float] = []
     begun = time.process_time()
@@ -123,7 +123,7 @@ def _evaluation(name: str, network: Network, seconds: float) -> Measured:
             passes.refresh()
             passes.evaluate()
 
-    return repeated(name, evaluate, MOST, seconds / 2)
+    return repeated(name, evaluate, MOST_EPOCHS, seconds / 2)
 
 
 # Four formulations of a search epoch.

@@ -101,7 +101,7 @@ def _by_networkx(subject: str, slow_too: bool, seconds: float) -> list[Measured]
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "runs"
 FIGURES = ("accuracy", "pareto", "training", "layers", "subgraphs")
-MOST = 20
+MOST_REPEATED = 20
 PANEL_NODES = 300
 
 
@@ -117,7 +117,7 @@ def measure_pictures(words: Sequence[str]) -> dict[str, Any]:
 
 def _layout(subject: str, seconds: float) -> Measured:
     graph = graph_of(subject)
-    return repeated(f"pictures/layout/{subject}", lambda: layout(graph.num_nodes, graph.edges), MOST, seconds)
+    return repeated(f"pictures/layout/{subject}", lambda: layout(graph.num_nodes, graph.edges), MOST_REPEATED, seconds)
 
 
 def _panels(seconds: float) -> Measured:
@@ -130,7 +130,7 @@ def _panels(seconds: float) -> Measured:
         part = take(graph, sample_nodes(graph, size=PANEL_NODES, seed=next(draws)))
         return panels_html([original_panel(graph, part), make_panel(graph, part, mask, "Round 4")])
 
-    return repeated(f"pictures/panels/{PANEL_NODES} nodes", show, MOST, seconds)
+    return repeated(f"pictures/panels/{PANEL_NODES} nodes", show, MOST_REPEATED, seconds)
 
 
 def _figures(seconds: float) -> list[Measured]:
@@ -141,7 +141,7 @@ def _figures(seconds: float) -> list[Measured]:
         return figure_bytes(draw(name, runs, choices), "pdf")
 
     return [
-        repeated(f"pictures/figure/{name}, {len(runs)} runs", lambda name=name: pdf(name), MOST, seconds)
+        repeated(f"pictures/figure/{name}, {len(runs)} runs", lambda name=name: pdf(name), MOST_REPEATED, seconds)
         for name in FIGURES
     ]
 

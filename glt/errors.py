@@ -9,10 +9,10 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-# Longer than any real name or path; the end of a path says more than its middle.
-MOST, TAIL = 160, 40
-# What is said of several settings at once.
-MOST_SAID = 4000
+# Characters of a quoted text, more than any real name or path has, and of its end, which says more than the middle.
+QUOTED, TAIL = 160, 40
+# Characters of a message about several settings at once.
+LONGEST_MESSAGE = 4000
 GAP = "..."
 
 
@@ -82,7 +82,7 @@ def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     "Unknown method 'ugz': did you mean 'ugs'? Known: random, ugs."
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name[:MOST], names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name[:QUOTED], names, n=3, cutoff=0.5)
     # Among near names, one with the same letters in another order is the likelier slip.
     nearest = next((other for other in close if sorted(other) == sorted(name)), close[0] if close else None)
     hint = f": did you mean {nearest!r}?" if nearest else "."
@@ -98,13 +98,15 @@ def quoted(value: object) -> str:
     >>> quoted("a\x1b"), quoted(5)
     ("'a\\x1b'", '5')
     """
-    if isinstance(value, int) and abs(value) >= 10**MOST:
+    if isinstance(value, int) and abs(value) >= 10**QUOTED:
         # Python itself refuses to write some of these.
         return "a number of very many digits"
-    return brief(repr(value[: 2 * MOST] + value[-TAIL:] if isinstance(value, str) and len(value) > 3 * MOST else value))
+    return brief(
+        repr(value[: 2 * QUOTED] + value[-TAIL:] if isinstance(value, str) and len(value) > 3 * QUOTED else value)
+    )
 
 
-def brief(text: str, most: int = MOST) -> str:
+def brief(text: str, most: int = QUOTED) -> str:
     r"""Return text on one line as `one_line`, shortened in the middle if it is long.
 
     >>> brief("wide\nnet"), len(brief(10_000 * "a"))

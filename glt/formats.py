@@ -22,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 
 MINUS = "\N{MINUS SIGN}"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 MISSING = "\N{EN DASH}"
 # Labels that begin with a person's name keep their capital letter.
 PEOPLE = ("Gini",)

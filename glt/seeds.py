@@ -9,7 +9,7 @@ import numpy as np
 
 from glt.errors import ConfigError, quoted
 
-MOST = 1000
+MOST_SEEDS = 1000
 LARGEST = 999_999_999
 LONG = re.compile(r"\d{10}")
 RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
@@ -32,8 +32,10 @@ def read_seeds(text: str) -> tuple[int, ...]:
         if match is None:
             raise ConfigError(f"{quoted(part)} is not a seed: use whole numbers and ranges, such as 0, 1, 2 or 0-4.")
         first, last = int(match[1]), int(match[2] or match[1])
-        if not first <= last < first + MOST:
-            raise ConfigError(f"{quoted(part)} is not a range of 1 to {MOST} seeds with the smaller number first.")
+        if not first <= last < first + MOST_SEEDS:
+            raise ConfigError(
+                f"{quoted(part)} is not a range of 1 to {MOST_SEEDS} seeds with the smaller number first."
+            )
         found.update(dict.fromkeys(range(first, last + 1)))
     return tuple(found)
 

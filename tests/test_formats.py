@@ -93,7 +93,7 @@ def test_rounding_of_known_halves() -> None:
 
 def test_table_hover_and_ticket_show_the_same_number(make_curve: pd.DataFrame) -> None:
     columns = {"Test accuracy": st.column_config.NumberColumn(format="%.1f %%")}
-    shown = cells(curves.numbers(make_curve), columns)["Test accuracy"]
+    shown = cells(curves.shown_columns(make_curve), columns)["Test accuracy"]
     assert [f"{value:.1f} %" for value in shown] == ["82.0 %", "81.9 %"]
     for row, percent in zip(make_curve.to_dict("records"), ("82.0 %", "81.9 %"), strict=True):
         assert f"<b>{percent}</b>" in round_text(row)  # type: ignore[arg-type]

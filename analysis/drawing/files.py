@@ -30,7 +30,7 @@ from glt.formats import cell
 FORMATS = ("pdf", "svg", "png")
 PGF = "pgf"
 DPI = 300
-# Journals ask line art at 1200 dots an inch; a page of more fills the memory.
+# Journals ask for line art at 1200 dots per inch; a page of more fills the memory.
 MOST_DPI = 1200
 # Without a date equal figures are equal bytes.
 _METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
@@ -39,13 +39,13 @@ SYSTEMS = ("pdflatex", "lualatex", "xelatex")
 
 
 def check_dpi(dpi: int) -> None:
-    """Raise ConfigError for dots an inch that no picture can have."""
+    """Raise ConfigError for a resolution that is not allowed."""
     if not 1 <= dpi <= MOST_DPI:
-        raise ConfigError(f"A picture of {dpi} dots an inch cannot be: choose 1 to {MOST_DPI}.")
+        raise ConfigError(f"A resolution of {dpi} dpi is not allowed: choose 1 to {MOST_DPI} dpi.")
 
 
 def figure_bytes(figure: Figure, kind: str, dpi: int = DPI) -> bytes:
-    """Return the file of a figure as "pdf", "svg", "png" (`dpi` dots an inch) or "pgf".
+    """Return the file of a figure as "pdf", "svg", "png" (`dpi` dots per inch) or "pgf".
 
     Raises ConfigError for other kinds and as `check_dpi` does, StudioError for PGF without a TeX.
     """

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.drawing.description import DASHES, EVEN, Dash, Description, Key
 from analysis.drawing.venues import Font, Venue, venue_page
-from analysis.palette import MOST, Style, crowd_styles, painted, style
+from analysis.palette import MOST_DASHED, Style, crowd_styles, painted, style
 from analysis.subgraphs.samplers import Sample
 from analysis.tables.captions import caption
 from analysis.tables.curves import Score, XAxis
@@ -129,7 +129,7 @@ class RunLooks:
     `most` runs of a method are a crowd, in shades of its colour.
     """
 
-    def __init__(self, table: pd.DataFrame, styles: Mapping[str, Style] | None = None, most: int = MOST) -> None:
+    def __init__(self, table: pd.DataFrame, styles: Mapping[str, Style] | None = None, most: int = MOST_DASHED) -> None:
         self._firsts = table.drop_duplicates("run")[["run", "label", "method"]]
         self._set = styles or {}
         chosen = table[["run", "method", "color"]].drop_duplicates("run").itertuples(index=False, name=None)

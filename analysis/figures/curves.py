@@ -30,7 +30,7 @@ from analysis.drawing.description import (
 )
 from analysis.drawing.labels import log_ticks
 from analysis.figures.base import RunLooks
-from analysis.palette import MOST, crowd_styles, escape
+from analysis.palette import MOST_DASHED, crowd_styles, escape
 from analysis.statistics import seeds_words
 from analysis.tables.captions import check_shared_data, shared_metric
 from analysis.tables.curves import Score, XAxis, dense_table
@@ -298,7 +298,7 @@ class Curves:
     macs: MacConvention
     shown: Window
     styles: Mapping[str, palette.Style] | None = None
-    most: int = MOST
+    most: int = MOST_DASHED
     sized: bool = True
     largest: float = LARGEST
 

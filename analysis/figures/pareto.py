@@ -27,6 +27,7 @@ FRONT = "Pareto front"
 GUEST, GUEST_SIZE = "Ticket file", 19.0
 AT: Mapping[XAxis, str] = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs.dense_features"}
 Guest = tuple[Mapping[str, Any], float]
+_GUEST_KEY = Key(label=GUEST, ink="text", shape="circle", size=GUEST_SIZE, filled=False)
 
 
 def pareto_front(
@@ -108,9 +109,6 @@ def _text(row: Mapping[Hashable, Any]) -> str:
 def _keys(curves: Curves) -> list[Key]:
     front = Key(label=FRONT, ink="text", dash="solid", width=1.4, group=FRONT, about="marks")
     return [*curves.looks.keys(lines=False), *ticket_key(curves), front]
-
-
-_GUEST_KEY = Key(label=GUEST, ink="text", shape="circle", size=GUEST_SIZE, filled=False)
 
 
 def _with_guest(curves: Curves, panel: Panel, guest: Guest) -> Panel:

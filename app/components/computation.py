@@ -19,7 +19,7 @@ from app.components import controls, frame
 from glt import formats
 from glt.formats import own_environment
 
-SECONDS_BETWEEN_LOOKS = 0.7
+SECONDS_BETWEEN_READINGS = 0.7
 # A progress bar by elapsed time stops below 100 %.
 MOST_BY_CLOCK = 0.95
 MOST_KEPT = 64
@@ -182,7 +182,7 @@ def start(key: str, computation: Computation) -> NoReturn:
 
 def watch(computation: Computation, key: str, what: str, expected: float) -> None:
     """Show progress, and rerun the page at the end; `key` names the widgets."""
-    st.fragment(_watch, run_every=SECONDS_BETWEEN_LOOKS)(computation, key, what, expected)
+    st.fragment(_watch, run_every=SECONDS_BETWEEN_READINGS)(computation, key, what, expected)
 
 
 def _watch(computation: Computation, key: str, what: str, expected: float) -> None:

@@ -15,7 +15,7 @@ from glt.store.paths import EXAMPLES_PREFIX
 
 UNKNOWN = ":material/link_off:"
 # Missing values of an address that are listed; there may be thousands.
-MOST_SAID = 5
+MOST_UNKNOWN = 5
 # Digits of a seed, round, epoch or width.
 MOST_DIGITS = 9
 
@@ -168,8 +168,8 @@ def _tell_invalid(name: str, label: str, is_valid: Callable[[str], bool]) -> Non
 
 
 def _listed(values: Sequence[str]) -> str:
-    more = f" and {len(values) - MOST_SAID} more" if len(values) > MOST_SAID else ""
-    return ", ".join(f"“{brief(value)}”" for value in values[:MOST_SAID]) + more
+    more = f" and {len(values) - MOST_UNKNOWN} more" if len(values) > MOST_UNKNOWN else ""
+    return ", ".join(f"“{brief(value)}”" for value in values[:MOST_UNKNOWN]) + more
 
 
 def _tell(sentence: str, duration: Literal["long", "infinite"] = "infinite") -> None:

@@ -55,11 +55,11 @@ def show_figure(figure: go.Figure, key: str, title: str, sentence: str = "", **l
     return st.plotly_chart(figure, key=key, theme=None, alt=alt, **{"config": PLAIN, **looks})
 
 
-def draw_numbers(figure: go.Figure, key: str, title: str, values: pd.DataFrame | None = None) -> None:
+def numbers_popover(figure: go.Figure, key: str, title: str, values: pd.DataFrame | None = None) -> None:
     """Show the numbers of a figure, or other `values`, in a popover."""
     shown = alt_text.table(figure) if values is None else values
     with st.popover("Numbers", type="tertiary", icon=":material/table_rows:", key=f"{key}-numbers"):
-        show_table(shown, key=f"{key}-table", alt=f"{title}: numbers")
+        show_number_table(shown, key=f"{key}-table", alt=f"{title}: numbers")
 
 
 def show_rounds(figure: go.Figure, key: str, title: str) -> None:
@@ -72,13 +72,13 @@ def show_rounds(figure: go.Figure, key: str, title: str) -> None:
             url_state.go("subgraphs", run=str(run), round=str(number))
 
 
-def draw_table(key: str, read: pd.DataFrame) -> None:
+def show_text_table(key: str, read: pd.DataFrame) -> None:
     """Show a small table of formatted numbers."""
     with st.container(key=f"figures-{key}"):
         st.table(read, border="horizontal", hide_index=True, width="content")
 
 
-def show_table(values: pd.DataFrame, columns: Mapping[str, Any] | None = None, **looks: Any) -> Any:
+def show_number_table(values: pd.DataFrame, columns: Mapping[str, Any] | None = None, **looks: Any) -> Any:
     """Show a table of numbers that can be sorted; `looks` are arguments of `st.dataframe`.
 
     `columns` is the column configuration. The browser writes a hyphen before negative numbers, so columns with a signed

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components import url_state
-from glt.errors import MOST_SAID, ConfigError, StudioError, brief
+from glt.errors import LONGEST_MESSAGE, ConfigError, StudioError, brief
 from glt.results_version import version_note
 from glt.store import KnownRun, State
 from glt.user_path import default_store
@@ -82,7 +82,7 @@ def results_note(runs: Sequence[KnownRun]) -> None:
 
 def failure(*sentences: str) -> None:
     """Show an error, or a list of several: what is wrong, where, and what to do."""
-    texts = [plain(brief(sentence, MOST_SAID)) for sentence in sentences]
+    texts = [plain(brief(sentence, LONGEST_MESSAGE)) for sentence in sentences]
     if len(texts) > 1:
         texts = [f"**{len(texts)} problems**\n", *(f"- {text}" for text in texts)]
     st.error("\n".join(texts), icon=":material/error:")

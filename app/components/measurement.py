@@ -62,10 +62,10 @@ def table_of(
     return _kept(("table", cache.stamps(runs), numbers, null, printed is None, slow, engine), measure)
 
 
-def is_table_ready(
+def offer_table(
     runs: Sequence[Run], rounds: Sequence[int], null: bool, slow: bool = False, engine: Engine = "default"
 ) -> bool:
-    """Return whether `table_of` is fast now; else offer to measure or show progress.
+    """Offer to measure the graphs of a table, or show progress; return True without either if `table_of` is fast.
 
     It is slow on large graphs and with NetworkX. Raises ConfigError for runs on several graphs.
     """
@@ -86,8 +86,8 @@ def _seconds_a_graph(runs: Sequence[Run], slow: bool, engine: Engine) -> float:
     return pace * (graph.num_nodes + graph.num_edges)
 
 
-def is_trend_ready(runs: Sequence[Run], name: str, null: bool) -> bool:
-    """Return whether `trend_of` is fast now; else offer to measure or show progress."""
+def offer_trend(runs: Sequence[Run], name: str, null: bool) -> bool:
+    """Offer to measure the graphs of a trend, or show progress; return True without either if `trend_of` is fast."""
     key = ("trend", cache.stamps(runs), name, null)
     if key in _ready() or not is_large(runs):
         return True
@@ -168,7 +168,6 @@ HEADLINE = (
     "edge_homophily",
     "pagerank_spearman",
 )
-NO_BREAK = "\N{NO-BREAK SPACE}"
 TAKEN = ("Measure", "Original")
 
 
@@ -188,7 +187,7 @@ def words_table(
             halves = np.hypot(np.nan_to_num(halves), table[f"{name}_error"])
         cells = [descriptions.interval(name, graph[name], half) for graph, half in zip(graphs, halves, strict=True)]
         # Lines break only before the interval.
-        unbroken = [cell.replace(" ", NO_BREAK).replace(f"{NO_BREAK}±", " ±") for cell in cells]
+        unbroken = [cell.replace(" ", formats.NO_BREAK).replace(f"{formats.NO_BREAK}±", " ±") for cell in cells]
         rows.append([descriptions.label(name), *unbroken])
         if name in printed:
             rows.append(_gray("paper", printed[name], graphs))

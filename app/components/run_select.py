@@ -26,7 +26,7 @@ from analysis.labels import (
 )
 from analysis.tables.curves import Score, XAxis
 from app.components import controls, frame, url_state
-from app.data.runs import ORDER, follows_another, opened, setting, state_of
+from app.data.runs import ORDER, follows_another, open_catalog, setting, state_of
 from glt.config import pretraining_of
 from glt.errors import StoreError
 from glt.jobs.sweep import value_words
@@ -108,7 +108,7 @@ def scores_of(run: Run) -> str:
 
 def finished_runs(control: str, title: str, text: str, icon: str) -> list[Run]:
     """Return the runs with rounds for a control; if there are none, fill the page."""
-    finished = with_rounds(opened().runs)
+    finished = with_rounds(open_catalog().runs)
     if not finished:
         gone_from(control, ())
         tell_gone(control)
@@ -200,14 +200,16 @@ def select_run(name: str, label: str, words: Mapping[str, str], default: str | N
         on_change=let_go(name),
     )
     url_state.keep(name, gone[:1])
-    raise StoreError(f"{opened().absence(gone[0])} Choose another run above.")
+    raise StoreError(f"{open_catalog().absence(gone[0])} Choose another run above.")
 
 
 def gone_from(name: str, options: Container[str]) -> list[str]:
     """Return the chosen runs of a control that no longer exist, until another choice."""
     known: list[str] = st.session_state.get(f"{_GONE}{name}", [])
     held = list(dict.fromkeys([*known, *url_state.held(name)]))
-    gone = [] if url_state.is_given(name) else [run for run in held if run not in options and opened().absence(run)]
+    gone = (
+        [] if url_state.is_given(name) else [run for run in held if run not in options and open_catalog().absence(run)]
+    )
     restored = [run for run in known if run in options]
     if restored and name in st.session_state:
         chosen = st.session_state[name]
@@ -220,7 +222,7 @@ def tell_gone(name: str) -> None:
     """Report chosen runs of a control that no longer exist, and offer to drop them."""
     gone: list[str] = st.session_state.get(f"{_GONE}{name}", [])
     if gone:
-        frame.failure(*[opened().absence(run) for run in gone])
+        frame.failure(*[open_catalog().absence(run) for run in gone])
         st.button("Remove from the choice", key=f"go-on-without-{name}", on_click=let_go(name))
 
 

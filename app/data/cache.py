@@ -17,7 +17,7 @@ from analysis.removal import edges, scores
 from analysis.tables.curves import Score, XAxis, curve_table
 from analysis.tables.rounds import rounds_table
 from analysis.tables.tickets import diagnosis_table, tickets_table
-from app.data.runs import Opened
+from app.data.runs import Catalog
 from glt.config import RunConfig
 from glt.datasets import Graph
 from glt.jobs.estimate import Forecast, forecast
@@ -137,7 +137,7 @@ def tickets_of(runs: Sequence[Run], score: Score, macs: MacConvention, margin: f
     return tickets_table(rounds_of(runs), score, macs, margin)
 
 
-def forecast_of(catalog: Opened, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
+def forecast_of(catalog: Catalog, configs: Sequence[RunConfig], seeds: Sequence[int]) -> Forecast:
     """Return the estimated cost of runs, cached until the arguments or timed runs change."""
     if "state" not in catalog.memory:
         # Once per reading of the store.
@@ -149,7 +149,7 @@ def forecast_of(catalog: Opened, configs: Sequence[RunConfig], seeds: Sequence[i
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _forecast(
-    state: str, question: tuple[str, ...], _catalog: Opened, _configs: list[RunConfig], _seeds: list[int]
+    state: str, question: tuple[str, ...], _catalog: Catalog, _configs: list[RunConfig], _seeds: list[int]
 ) -> Forecast:
     return forecast(_catalog.store, _configs, _seeds, _catalog.runs)
 
@@ -173,13 +173,13 @@ def masks_of(run: Run, seed: int) -> list[EdgeMask]:
 
 @cached(16, shared=True)
 def removal_rounds(run: Run, seed: int) -> NDArray[np.int16]:
-    """Return the round that removed each edge entry, 0 for survivors: `cuts.removal_rounds`."""
+    """Return the round that removed each edge entry, 0 for survivors: `analysis.removal.edges`."""
     return edges.removal_rounds(masks_of(run, seed))
 
 
 @cached(16, shared=True)
 def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
-    """Return the cause of each removal: `cuts.removal_causes`."""
+    """Return the cause of each removal: `analysis.removal.edges`."""
     return edges.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
 
 

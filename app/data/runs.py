@@ -31,7 +31,7 @@ _page = threading.local()
 
 
 @dataclass(frozen=True)
-class Opened:
+class Catalog:
     """The open store and the examples, with all their runs.
 
     An own run may have the name of an example, so runs are identified by their reference. `pretrainings` are those of
@@ -84,23 +84,23 @@ def one_look() -> Iterator[None]:
         _page.looks, _page.catalog = False, None
 
 
-def opened() -> Opened:
+def open_catalog() -> Catalog:
     """Open the store of GLT_STORE (default: `runs` in the working folder) and the examples."""
     if not getattr(_page, "looks", False):
         return _look()
     if getattr(_page, "catalog", None) is None:
         _page.catalog = _look()
-    catalog: Opened = _page.catalog
+    catalog: Catalog = _page.catalog
     return catalog
 
 
-def _look() -> Opened:
+def _look() -> Catalog:
     store = Store(default_store())
     contents = store.contents()
     is_theirs = is_same_folder(store.root, EXAMPLES)
     own = () if is_theirs else _in_order(contents.runs)
     examples = _in_order(bundled_examples(EXAMPLES, store.root))
-    return Opened(store, own, examples, tuple(contents.damaged), tuple(contents.pretrainings))
+    return Catalog(store, own, examples, tuple(contents.damaged), tuple(contents.pretrainings))
 
 
 def bundled() -> tuple[Run, ...]:
@@ -139,13 +139,13 @@ ORDER: tuple[State, ...] = ("running", "queued", "failed", "lost", "stopped", "d
 
 @dataclass(frozen=True)
 class SeedProgress:
-    """One seed: state, share done, last finished round and its test accuracy (fractions)."""
+    """One seed: state, share done, last finished round and its `test` score (accuracy; ROC-AUC or Hits@K for links)."""
 
     seed: int
     state: State
     fraction: float
     last_round: int | None
-    accuracy: float | None
+    test: float | None
     doing: str
     error: str | None
 
@@ -185,14 +185,14 @@ class RunProgress:
 
     @property
     def newest(self) -> str:
-        """The last round of all seeds and its mean test accuracy, "" if there is none."""
-        known = [seed for seed in self.seeds if seed.last_round is not None and seed.accuracy is not None]
+        """The last round of all seeds and its mean test score, "" if there is none."""
+        known = [seed for seed in self.seeds if seed.last_round is not None and seed.test is not None]
         if not known or len(known) < len(self.seeds):
             return ""
         rounds = {seed.last_round for seed in known}
         if len(rounds) > 1:
             return f"rounds {min(s.last_round or 0 for s in known)} to {max(s.last_round or 0 for s in known)} finished"
-        mean = sum(seed.accuracy or 0.0 for seed in known) / len(known)
+        mean = sum(seed.test or 0.0 for seed in known) / len(known)
         return f"round {known[0].last_round}: {formats.percent(mean)}"
 
 
@@ -268,7 +268,7 @@ def _seed_progress(run: Run, status: Status, seed: int, last: RoundRecord | None
         state=status.state,
         fraction=min(max(done, now.fraction if now else 0.0), 1.0),
         last_round=None if last is None else last.round,
-        accuracy=None if last is None else last.test,
+        test=None if last is None else last.test,
         doing=doing,
         error=status.error,
     )

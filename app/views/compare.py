@@ -41,7 +41,7 @@ from analysis.leaderboard import (
 from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
 from analysis.tables.curves import Score, family_size
 from app.components import controls, downloads, frame, run_select
-from app.components.downloads import drawn, show_rounds, show_table
+from app.components.downloads import drawn, show_number_table, show_rounds
 from app.components.run_select import readable
 from app.data import cache
 from glt import formats
@@ -70,6 +70,26 @@ def page() -> None:
             first = show_leaders(chosen, board)
         with frame.or_why():
             show_pair(alike, board.score, first)
+
+
+# Reading this many runs for the first time takes seconds.
+MANY = 200
+# Pixels.
+ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
+ROUND = {"best": "Round", "sparsest": "Ticket's round"}
+INTERVAL = {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}
+ABOUT_LEADERS = "The reference has the highest mean validation score; differences are of test scores."
+
+
+@dataclass(frozen=True)
+class Board:
+    """The choices of the table; `by` is the grouping setting, "" for none."""
+
+    by: str
+    rank: Rank
+    score: Score
+    macs: MacConvention
+    margin: float
 
 
 def _controls(finished: Sequence[Run]) -> tuple[list[Run], list[Run], Board]:
@@ -105,26 +125,6 @@ def _usual(alike: list[Run]) -> list[Run]:
     return chosen
 
 
-# Reading this many runs for the first time takes seconds.
-MANY = 200
-# Pixels.
-ROW, MOST_HEIGHT, HEAD, RUN_WIDTH = 35, 460, 38, 280
-ROUND = {"best": "Round", "sparsest": "Ticket's round"}
-INTERVAL = {"dense": "± dense", "best": "± best", "sparsest": "± ticket"}
-ABOUT_LEADERS = "The reference has the highest mean validation score; differences are of test scores."
-
-
-@dataclass(frozen=True)
-class Board:
-    """The choices of the table; `by` is the grouping setting, "" for none."""
-
-    by: str
-    rank: Rank
-    score: Score
-    macs: MacConvention
-    margin: float
-
-
 def show_leaders(runs: list[Run], board: Board) -> list[str]:
     """Show the table; return the default pair of runs, none for groups.
 
@@ -138,7 +138,7 @@ def show_leaders(runs: list[Run], board: Board) -> list[str]:
     if not board.by:
         table = table.assign(label=table["run"].map(run_select.run_words(runs)))
     height = min(HEAD + ROW * len(table), MOST_HEIGHT)
-    event = show_table(
+    event = show_number_table(
         leader_numbers(table, board),
         _leader_columns(table, board),
         # Streamlit keeps a selection by row number, so other rows need another key.
@@ -327,7 +327,7 @@ def _show_paired(table: pd.DataFrame, labels: dict[str, str], one: Run, other: R
         "Holm p": number(format="%.4f", help=f"Corrected over {family}."),
         "Detectable": number(format="%.1f", help=ABOUT_DETECTABLE),
     }
-    show_table(shown, columns, key="paired-numbers", placeholder=formats.MISSING, height="content")
+    show_number_table(shown, columns, key="paired-numbers", placeholder=formats.MISSING, height="content")
     downloads.csv_button(table, f"{one.reference}-minus-{other.reference}.csv".replace("/", "-"))
 
 

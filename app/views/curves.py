@@ -13,12 +13,12 @@ from analysis.tables.captions import caption, metric_words
 from analysis.tables.curves import Score, XAxis
 from analysis.tables.tickets import late_words, ticket_words, with_diagnoses
 from app.components import controls, frame, run_select
-from app.components.downloads import drawn, show_rounds, show_table
+from app.components.downloads import drawn, show_number_table, show_rounds
 from app.data import cache
 from glt import formats
 from glt.store import MacConvention, Run
 
-OFF_START = "Edges off the start"
+CHANGED = "Edges changed by the solver"
 PERCENT = (
     "Graph sparsity",
     "Edges kept, either way",
@@ -34,7 +34,7 @@ ABOUT_VERDICT = (
 ABOUT_P = "One-sided, in the direction of the mean, corrected for all rounds shown"
 ABOUT_DETECTABLE = "Smallest distance from the margin that these seeds detect with 80 % power, corrected for all rounds"
 ABOUT_NEEDED = "Seeds needed to settle an open round, if mean and spread stay the same"
-ABOUT_OFF_START = "ADMM: kept edges that a projection of the solver's initial values would remove; mean over seeds"
+ABOUT_CHANGED = "ADMM: kept edges that a projection of the solver's initial values would remove; mean over seeds"
 CUTS, AT_CHANCE = "Cuts without gradient", "Search at chance by epoch"
 ABOUT_CUTS = (
     "Share of the edge entries removed in the round whose mask had no effect on the training loss: initial noise "
@@ -83,7 +83,7 @@ def page() -> None:
         table = _table(runs, view)
         for sentence in late_words(table):
             st.warning(frame.plain(sentence), icon=":material/warning:")
-        _numbers(table)
+        _show_numbers(table)
 
 
 def _controls(finished: list[Run]) -> tuple[list[Run], View]:
@@ -117,7 +117,7 @@ def _figure(runs: list[Run], view: View) -> Description:
     )
 
 
-def _numbers(table: pd.DataFrame) -> None:
+def _show_numbers(table: pd.DataFrame) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns = dict.fromkeys([*PERCENT, f"Test {metric_words(table)}"], number(format="%.1f %%")) | {
         "95% interval": number(format="± %.1f"),
@@ -128,14 +128,14 @@ def _numbers(table: pd.DataFrame) -> None:
         "Detectable": number(format="%.1f points", help=ABOUT_DETECTABLE),
         "Seeds needed": number(format="about %d", help=ABOUT_NEEDED),
         "Paper's criterion": text(help="Mean at least the dense mean; not a test"),
-        OFF_START: number(format="%.0f", help=ABOUT_OFF_START),
+        CHANGED: number(format="%.0f", help=ABOUT_CHANGED),
         CUTS: number(format="%.1f %%", help=ABOUT_CUTS),
         AT_CHANCE: number(format="%d", help=ABOUT_CHANCE),
     }
-    show_table(numbers(table), columns, key="numbers", height=320, placeholder=formats.MISSING)
+    show_number_table(shown_columns(table), columns, key="numbers", height=320, placeholder=formats.MISSING)
 
 
-def numbers(table: pd.DataFrame) -> pd.DataFrame:
+def shown_columns(table: pd.DataFrame) -> pd.DataFrame:
     """Return `curve_table` with the page's column names, in percent and millions."""
     shown = pd.DataFrame(
         {
@@ -156,10 +156,10 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
             "Seeds": table["seeds"],
             "Seeds needed": table["seeds_needed"],
             "Paper's criterion": ["met" if met else "" for met in table["paper_criterion"]],
-            OFF_START: table["solver_edges_changed"],
+            CHANGED: table["solver_edges_changed"],
         }
     )
-    return shown if shown[OFF_START].notna().any() else shown.drop(columns=OFF_START)
+    return shown if shown[CHANGED].notna().any() else shown.drop(columns=CHANGED)
 
 
 def _diagnosed(table: pd.DataFrame) -> dict[str, pd.Series]:

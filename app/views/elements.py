@@ -21,7 +21,7 @@ from analysis.measures.null_model import random_twins
 from analysis.measures.tables import Order, edge_table, node_table, with_names
 from analysis.subgraphs.panel import node_name
 from app.components import computation, controls, frame, graph_select, run_select, url_state
-from app.components.downloads import draw_numbers, show_figure, show_table
+from app.components.downloads import numbers_popover, show_figure, show_number_table
 from app.components.frame import plain
 from app.data import cache
 from glt import formats
@@ -109,7 +109,7 @@ def _ranking(choice: Choice, graph: Graph, mask: EdgeMask, before: Betweenness, 
     shown = table.head(SHOWN)
     read = nodes_as_read(graph, shown) if choice.elements == "nodes" else edges_as_read(graph, shown)
     st.caption(":material/ads_click: Select a row to open it in Subgraphs.")
-    event = show_table(
+    event = show_number_table(
         read,
         _columns(),
         # Streamlit keeps a selection by row number, so other rows need another key.
@@ -213,4 +213,4 @@ def show_degrees(run: Run, seed: int, number: int, whole: MeasuredGraph, mask: E
         "Share of nodes with at least k neighbours. Nodes missing at k = 1 are isolated. Dotted: one random draw of as "
         "many undirected edges as the round kept.",
     )
-    draw_numbers(figure, "degrees", title)
+    numbers_popover(figure, "degrees", title)

@@ -24,7 +24,7 @@ from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from app.components import controls, downloads, frame, graph_select, measurement, run_select
 from app.components.frame import plain
 from app.data import cache
-from app.data.runs import opened
+from app.data.runs import open_catalog
 from glt import formats
 from glt.errors import ConfigError, StudioError
 from glt.lottery.graph import graph_of
@@ -39,6 +39,17 @@ GRIDS = ("1x2", "2x1", "2x2", "1x3", "3x1", "2x3", "3x2", "1x4", "4x1")
 SHAPES = {"": "automatic", **{grid: grid.replace("x", " by ") for grid in GRIDS}}
 FIRST_PANELS = ("accuracy", "pareto")
 SCREEN_PIXELS_AN_INCH = 150
+MIME = {
+    "pdf": "application/pdf",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "pgf": "application/x-tex",
+    "csv": "text/csv",
+    "json": "application/json",
+}
+CURVE: tuple[Use, ...] = ("axis", "score", "paper", "near")
+GALLERY = "gallery"
+BUNDLE_HEIGHT = 520
 
 
 def page() -> None:
@@ -108,9 +119,7 @@ def _panels(runs: list[Run], choices: FigureChoices) -> None:
 
 def _figure(request: Request, what: str) -> None:
     choices = request.choices
-    if "trend" in request.name.split(",") and not measurement.is_trend_ready(
-        request.runs, choices.measure, choices.null
-    ):
+    if "trend" in request.name.split(",") and not measurement.offer_trend(request.runs, choices.measure, choices.null):
         return
     name = f"{request.runs[0].config.dataset}-{what}-{choices.venue}"
     place = st.container()
@@ -128,7 +137,7 @@ def _figure(request: Request, what: str) -> None:
             downloads.file_button(label, f"{name}.{kind}", MIME[kind], file, failures)
     with place:
         _preview(request, dots)
-        own, store = [run.reference for run in request.runs], str(opened().store.root)
+        own, store = [run.reference for run in request.runs], str(open_catalog().store.root)
         out = f"{name}.{'pdf' if dots == DPI else 'png'}"
         command = figure_command(request.name, own, choices, store, out, request.shape or "", dots)
         st.code(command, language="bash", wrap_lines=True)
@@ -184,7 +193,7 @@ def _table(what: str, runs: list[Run]) -> None:
 def _measurements(runs: list[Run]) -> tuple[pd.DataFrame, str] | None:
     dataset = runs[0].config.dataset
     number = run_select.pick_round(max(run.seed(seed).whole_rounds() for run in runs for seed in run.seeds()))
-    if not measurement.is_table_ready(runs, (number,), null=False):
+    if not measurement.offer_table(runs, (number,), null=False):
         return None
     table = measurement.table_of(runs, number, null=False, printed=printed_measurements(runs[0].config))
     return table, measurements_latex(table, dataset, note=training_part(runs[0].config))
@@ -196,16 +205,6 @@ def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
     if table.empty:
         raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
     return table, tickets_latex(table, score, macs, margin)
-
-
-MIME = {
-    "pdf": "application/pdf",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "pgf": "application/x-tex",
-    "csv": "text/csv",
-    "json": "application/json",
-}
 
 
 @dataclass(frozen=True)
@@ -243,7 +242,6 @@ def _shown(request: Request, dpi: int) -> tuple[bytes, str]:
 
 
 COLUMNS = {"1": "one column", "2": "two columns"}
-CURVE: tuple[Use, ...] = ("axis", "score", "paper", "near")
 ABOUT_EDGE = (
     "Two node numbers or ids, separated by a comma. Empty: of the node with most neighbours, the edge that was removed "
     "first."
@@ -325,7 +323,6 @@ def _pick_edge(runs: Sequence[Run], choices: FigureChoices) -> FigureChoices:
     return replace(choices, edge=(ends[0], ends[1]))
 
 
-GALLERY = "gallery"
 ACROSS, THUMBNAIL_DPI = 3, 120
 # Pixels; a taller picture scrolls.
 THUMBNAIL_HEIGHT = 270
@@ -383,7 +380,6 @@ def open_figure(name: str) -> None:
 
 
 BUNDLE_KEPT = "export: bundle"
-BUNDLE_HEIGHT = 520
 ABOUT_BUNDLE = "Figures, tables, their numbers, settings, environments, and the commands that reproduce them."
 BUNDLING = "Drawing figures and measuring graphs (up to a minute per new graph)"
 

@@ -16,7 +16,7 @@ from analysis import palette
 from analysis.labels import SHARES
 from app.components import controls, frame, run_select, url_state
 from app.data import cache
-from app.data.runs import Opened, any_active, opened
+from app.data.runs import Catalog, any_active, open_catalog
 from app.data.runs import setting as setting_of
 from app.views.run_detail import say_not_started
 from glt import formats
@@ -31,7 +31,7 @@ from glt.methods import METHODS
 from glt.models import MODELS
 from glt.presets import PRESETS, resolve
 from glt.pretraining.augmentations import AUGMENTATIONS
-from glt.pretraining.config import resolve_pretraining, takes_first_layer
+from glt.pretraining.config import PRETRAINING, resolve_pretraining, takes_first_layer
 from glt.registry import OneOf
 from glt.seeds import read_seeds
 from glt.store import Pretraining, run_name
@@ -42,6 +42,15 @@ COMPLETE = "complete"
 MOST_LISTED = 6
 DEFAULT_SEEDS = "0, 1, 2, 3, 4"
 SHARED_SEEDS = "One run per method. Runs share their seeds, so comparisons are between equal starts."
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Length": ("rounds", "epochs", "retrain_epochs"),
+    "Network": ("hidden", "layers", "dropout"),
+    "Masks": ("edge_mask", "degree", "p_graph", "p_weight"),
+    "Training": ("learning_rate", "weight_decay", "gamma_graph", "gamma_weight"),
+}
+MASKS_OF = "masks_of"
+VARIED = "vary"
+ABOUT_SWEEP = "One run per method and combination of values. The paper's ablation varies p_graph and p_weight."
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LaunchPlan:
     """One run per method and point of a sweep, and their shared seeds."""
 
     points: tuple[Point, ...]
@@ -74,13 +83,13 @@ def page() -> None:
     with frame.page("Launch", "Choose what to prune and how, and see the cost before you start."):
         form, cost = st.columns([1.8, 1], gap="medium")
         with form:
-            catalog = opened()
+            catalog = open_catalog()
             draft = _form(catalog)
         with cost, st.container(border=True, key="cost"):
             _cost(catalog, draft)
 
 
-def _form(catalog: Opened) -> Draft:
+def _form(catalog: Catalog) -> Draft:
     data, task, model = st.columns([1, 1.3, 1], gap="small")
     with data:
         dataset = controls.select("dataset", "Data set", {d.name: d.label for d in DATASETS}, "cora")
@@ -160,12 +169,6 @@ def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: 
 
 # Settings
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Length": ("rounds", "epochs", "retrain_epochs"),
-    "Network": ("hidden", "layers", "dropout"),
-    "Masks": ("edge_mask", "degree", "p_graph", "p_weight"),
-    "Training": ("learning_rate", "weight_decay", "gamma_graph", "gamma_weight"),
-}
 CHOSEN_ABOVE = frozenset({"dataset", "task", "model", "method", "options"})
 
 
@@ -237,10 +240,8 @@ def setting_text(value: Any) -> str:
 
 # Masks of another run
 
-MASKS_OF = "masks_of"
 
-
-def pick_source(catalog: Opened, setting: Mapping[str, str], methods: Sequence[str]) -> dict[str, str]:
+def pick_source(catalog: Catalog, setting: Mapping[str, str], methods: Sequence[str]) -> dict[str, str]:
     """Choose the run whose masks a method reads; returns it as a filled setting."""
     if not any(MASKS_OF in METHODS.get(name).Options.model_fields for name in methods):
         return {}
@@ -263,11 +264,10 @@ def pick_source(catalog: Opened, setting: Mapping[str, str], methods: Sequence[s
 
 # Initial weights
 
-PRETRAINING = "pretraining"
 RANDOM = {"": "Random"}
 
 
-def pick_start(catalog: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> dict[str, str]:
+def pick_start(catalog: Catalog, setting: Mapping[str, str], seeds: str, hidden: str) -> dict[str, str]:
     """Choose the initial weights; returns them as a filled setting, empty if random.
 
     Offers to start a pre-training with these seeds and this width, as typed. Shows nothing for a network that takes no
@@ -300,7 +300,7 @@ def pick_start(catalog: Opened, setting: Mapping[str, str], seeds: str, hidden: 
     return {PRETRAINING: chosen}
 
 
-def _pretrain(catalog: Opened, setting: Mapping[str, str], seeds: str, hidden: str) -> None:
+def _pretrain(catalog: Catalog, setting: Mapping[str, str], seeds: str, hidden: str) -> None:
     with st.popover("Pre-train", icon=":material/model_training:", key="pre-train"):
         st.caption(
             f"GraphCL trains a first layer on {DATASETS.get(setting['dataset']).label} without labels: width "
@@ -331,11 +331,9 @@ def _pretraining_words(offered: list[Pretraining]) -> dict[str, str]:
 
 # Sweep
 
-VARIED = "vary"
 ACROSS = 3
 # The paper's ablation (figure 7).
 PAPER_SWEEP = {"p_graph": "0.05, 0.1, 0.2", "p_weight": "0.1, 0.2, 0.4"}
-ABOUT_SWEEP = "One run per method and combination of values. The paper's ablation varies p_graph and p_weight."
 
 
 def numeric_fields(setting: Mapping[str, str], methods: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -396,10 +394,10 @@ def _is_number(annotation: Any) -> bool:
 # Cost and start
 
 
-def _cost(catalog: Opened, draft: Draft) -> None:
+def _cost(catalog: Catalog, draft: Draft) -> None:
     st.subheader("Cost", anchor=False)
     try:
-        planned = plan(draft)
+        planned = launch_plan(draft)
         starts = ""
         for config in planned.configs:
             starts = check_needs(catalog.store, config, planned.seeds) or starts
@@ -439,7 +437,7 @@ def _numbers(cost: Forecast) -> None:
     st.caption(f"Time: {cost.basis}.")
 
 
-def _runs(catalog: Opened, planned: Plan) -> None:
+def _runs(catalog: Catalog, planned: LaunchPlan) -> None:
     known, examples = {run.name: run for run in catalog.own}, {run.name for run in catalog.examples}
     for point in planned.points[:MOST_LISTED]:
         name = run_name(point.config)
@@ -489,7 +487,7 @@ def prunable_tensors(config: RunConfig) -> None:
         st.caption("Masks also cover every edge entry. Self-loops are never pruned.")
 
 
-def plan(draft: Draft) -> Plan:
+def launch_plan(draft: Draft) -> LaunchPlan:
     """Return the runs of a draft; raises ConfigError with all errors."""
     faults, points = Faults(), list[Point]()
     seeds: tuple[int, ...] = ()
@@ -501,7 +499,7 @@ def plan(draft: Draft) -> Plan:
         with faults.noted():
             points += _points(draft, method)
     faults.raise_any()
-    return Plan(tuple(points), seeds)
+    return LaunchPlan(tuple(points), seeds)
 
 
 def _points(draft: Draft, method: str) -> Sequence[Point]:

@@ -22,7 +22,7 @@ from analysis.measures.graph import MeasuredGraph
 from analysis.runs import by_graph, printed_measurements, shared_graph, training_part
 from analysis.tables.captions import averaged_over
 from app.components import controls, downloads, frame, measurement, run_select, url_state
-from app.components.downloads import draw_table, drawn, show_figure, show_table
+from app.components.downloads import drawn, show_figure, show_number_table, show_text_table
 from app.components.frame import plain
 from app.views import elements
 from glt import formats
@@ -30,6 +30,11 @@ from glt.errors import StudioError
 from glt.store import Run
 
 VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edge"}
+ENGINES: dict[Engine, str] = {"default": "Default", "networkx": "NetworkX"}
+ABOUT_ENGINE = (
+    "Default: NetworkX for clustering, components and degrees on graphs up to the size of PubMed, faster libraries "
+    "with NetworkX's definitions for the rest. NetworkX: everything by NetworkX, with the largest difference."
+)
 
 
 def page() -> None:
@@ -85,11 +90,6 @@ def _of_several(finished: list[Run], view: str) -> None:
 
 WHERE = "They are shown for the original graph and for GCN rounds within a point of that sparsity."
 SLOW = "Slow measures"
-ENGINES: dict[Engine, str] = {"default": "Default", "networkx": "NetworkX"}
-ABOUT_ENGINE = (
-    "Default: NetworkX for clustering, components and degrees on graphs up to the size of PubMed, faster libraries "
-    "with NetworkX's definitions for the rest. NetworkX: everything by NetworkX, with the largest difference."
-)
 
 
 def pick_rounds(runs: Sequence[Run]) -> list[int]:
@@ -141,7 +141,7 @@ class Measured:
 
     def is_ready(self, slow: bool = False) -> bool:
         """Return whether the table is quick now; else offer to measure or show progress."""
-        return measurement.is_table_ready(self.runs, self.rounds, self.null, slow, self.engine)
+        return measurement.offer_table(self.runs, self.rounds, self.null, slow, self.engine)
 
     @property
     def dataset(self) -> str:
@@ -170,7 +170,7 @@ def _first(graph: Measured, is_named: bool) -> DeltaGenerator:
     """Show the first table of a graph; return the container of its downloads."""
     if is_named:
         st.subheader(frame.plain(graph.name), anchor=False)
-    draw_table(f"measurements-{graph.name}", measurement.words_table(graph.table(), measurement.HEADLINE, {}))
+    show_text_table(f"measurements-{graph.name}", measurement.words_table(graph.table(), measurement.HEADLINE, {}))
     frame.caption(*_table_caption(graph))
     if graph.printed:
         _papers(graph)
@@ -200,7 +200,7 @@ def _papers(graph: Measured) -> None:
     st.markdown(f"**Values in the paper** :gray[{published.MEASUREMENT_TABLE.split(' (')[0]}]")
     as_printed = published.measurements(dataset, as_printed=True) if published.swapped(dataset) else {}
     read = measurement.words_table(graph.table(), published.MEASUREMENT_ROWS, graph.printed, as_printed, dataset)
-    draw_table(f"paper-table-{graph.name}", read)
+    show_text_table(f"paper-table-{graph.name}", read)
     notes = [WHERE, *([published.SWAP_NOTE] if as_printed else [])]
     frame.caption(published.measured_at(dataset), " ".join(notes))
 
@@ -218,7 +218,7 @@ def _others(graphs: Sequence[Measured]) -> bool:
                 slow = False
             table, shown = graph.table(slow), {*measurement.HEADLINE, *graph.printed}
             others = [name for name in measurement.names(table) if name not in shown]
-            draw_table(f"others-{graph.name}", measurement.words_table(table, others, {}))
+            show_text_table(f"others-{graph.name}", measurement.words_table(table, others, {}))
     return slow
 
 
@@ -259,7 +259,7 @@ def show_trend(runs: list[Run], trend: measurement.Trend, null: bool) -> None:
     """Draw the trend on every graph of these runs, or the progress of measuring."""
     graphs = by_graph(runs)
     for name, chosen in graphs.items():
-        if not measurement.is_trend_ready(chosen, trend.name, null):
+        if not measurement.offer_trend(chosen, trend.name, null):
             continue
         if len(graphs) > 1:
             st.subheader(frame.plain(name), anchor=False)
@@ -268,7 +268,7 @@ def show_trend(runs: list[Run], trend: measurement.Trend, null: bool) -> None:
         table = measurement.trend_of(chosen, trend.name, null)
         frame.caption(*_trend_caption(chosen, trend, table))
         with st.expander("Numbers", icon=":material/table_rows:", key=f"trend-numbers{key}"):
-            show_table(trend_numbers(table, trend.name), height=320)
+            show_number_table(trend_numbers(table, trend.name), height=320)
 
 
 @drawn()

@@ -19,10 +19,10 @@ from analysis.reproduction.comparison import Comparison, Evidence, family_words,
 from analysis.reproduction.verdict import ExperimentVerdict, Kind, judge_experiment, settled
 from analysis.tables.captions import caption
 from app.components import controls, frame, graph_select, measurement, url_state
-from app.components.downloads import draw_numbers, draw_table, drawn, show_figure
+from app.components.downloads import drawn, numbers_popover, show_figure, show_text_table
 from app.components.frame import BadgeColor
 from app.data import cache
-from app.data.runs import Opened, opened, state_of
+from app.data.runs import Catalog, open_catalog, state_of
 from app.views.run_detail import say_not_started
 from glt import formats
 from glt.errors import ConfigError
@@ -44,13 +44,13 @@ def page() -> None:
     """Show the page."""
     with frame.page("Paper", "The paper's figures and tables on small graphs, beside our runs."):
         dataset, model, seeds = _controls()
-        catalog = opened()
+        catalog = open_catalog()
         contents, section = st.columns([1, 3.1], gap="large")
         with contents:
             experiment = _contents(catalog, dataset, model, seeds)
         with section:
             setting = experiment.nearest(dataset, model, _task(experiment))
-            _section(catalog, experiment, setting, (dataset, model), seeds)
+            _open_section(catalog, experiment, setting, (dataset, model), seeds)
 
 
 def _controls() -> tuple[str, str, tuple[int, ...]]:
@@ -70,14 +70,14 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
     return dataset, model, seeds
 
 
-def _contents(catalog: Opened, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:
+def _contents(catalog: Catalog, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:
     experiments = {experiment.name: experiment for experiment in in_order()}
     labels = {name: f"{experiment.place} · {experiment.label}" for name, experiment in experiments.items()}
     task = st.session_state.get("task")
     captions = {}
     for name, experiment in experiments.items():
         setting = experiment.nearest(dataset, model, task)
-        result = _judged(catalog, experiment, setting, seeds)
+        result = _known_section(catalog, experiment, setting, seeds)
         captions[name] = badge(result.verdict, bool(result.runs) and _is_unmeasured(experiment, setting))
     return experiments[controls.contents("experiment", "Contents", labels, FIRST, captions)]
 
@@ -90,9 +90,9 @@ def _task(experiment: Experiment) -> str:
     return controls.segments("task", "Task", labels, label_visibility="collapsed")
 
 
-def _judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int]) -> Judged:
-    """Judge an experiment; graphs are measured once its section was opened."""
-    return judged(catalog, experiment, setting, seeds, (experiment.name, setting) in _measured())
+def _known_section(catalog: Catalog, experiment: Experiment, setting: Setting, seeds: Sequence[int]) -> Section:
+    """Return the section of an experiment; graphs are measured once it was opened."""
+    return make_section(catalog, experiment, setting, seeds, (experiment.name, setting) in _measured())
 
 
 def _measured() -> set[tuple[str, Setting]]:
@@ -104,23 +104,23 @@ def _is_unmeasured(experiment: Experiment, setting: Setting) -> bool:
     return EXHIBITS.get(experiment.name).measures and (experiment.name, setting) not in _measured()
 
 
-def _section(
-    catalog: Opened, experiment: Experiment, setting: Setting, chosen: tuple[str, str], seeds: Sequence[int]
+def _open_section(
+    catalog: Catalog, experiment: Experiment, setting: Setting, chosen: tuple[str, str], seeds: Sequence[int]
 ) -> None:
     if chosen != (setting.dataset, setting.model):
         shown = f"{dataset_label(setting.dataset)} with {model_label(setting.model)}"
         st.caption(f":material/info: The paper has no such panel: {shown} is shown.")
     if _is_unmeasured(experiment, setting):
         _measured().add((experiment.name, setting))
-        judged(catalog, experiment, setting, seeds, measure=True)
+        make_section(catalog, experiment, setting, seeds, measure=True)
         # Rerun: the contents were written before the measurements were known.
         st.rerun()
-    show_section(catalog, _judged(catalog, experiment, setting, seeds))
+    show_section(catalog, _known_section(catalog, experiment, setting, seeds))
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """An experiment in a setting: runs, missing runs and their cost, comparisons, and the verdict."""
+class Section:
+    """The section of an experiment in a setting: runs, missing runs and their cost, comparisons, and the verdict."""
 
     exhibit: Exhibit
     plan: Plan
@@ -131,8 +131,10 @@ class Judged:
     verdict: ExperimentVerdict
 
 
-def judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool) -> Judged:
-    """Judge an experiment; graphs are measured only with `measure`."""
+def make_section(
+    catalog: Catalog, experiment: Experiment, setting: Setting, seeds: Sequence[int], measure: bool
+) -> Section:
+    """Return the section of an experiment, with its verdict; graphs are measured only with `measure`."""
     plan = make_plan(experiment, setting, seeds, catalog.runs)
     exhibit = EXHIBITS.get(experiment.name)
     # The run of every arm, or its substitute.
@@ -149,7 +151,9 @@ def judged(catalog: Opened, experiment: Experiment, setting: Setting, seeds: Seq
             scored |= {run.reference: run for run in of_other.runs}
     rows, claims = _compared(exhibit, setting, tested, list(scored.values())) if tested else ([], [])
     claims = settled(claims, plan)
-    return Judged(exhibit, plan, runs, cost, rows, claims, judge_experiment(plan, rows, claims, cost_words(plan, cost)))
+    return Section(
+        exhibit, plan, runs, cost, rows, claims, judge_experiment(plan, rows, claims, cost_words(plan, cost))
+    )
 
 
 def _compared(
@@ -197,47 +201,47 @@ def badge(verdict: ExperimentVerdict, unmeasured: bool = False) -> str:
     return f":{color}-badge[{icon} {verdict.title}]"
 
 
-def show_section(catalog: Opened, judged: Judged) -> None:
+def show_section(catalog: Catalog, section: Section) -> None:
     """Show one experiment in full."""
-    experiment, setting = judged.plan.experiment, judged.plan.setting
+    experiment, setting = section.plan.experiment, section.plan.setting
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(experiment.label, anchor=False, width="content")
-        st.markdown(badge(judged.verdict), width="content")
+        st.markdown(badge(section.verdict), width="content")
     where = f"{experiment.place} · {dataset_label(setting.dataset)}, {model_label(setting.model)}"
     st.caption(f"{where}, {task_label(setting.task)}. {experiment.about}")
-    _verdict(judged)
-    if judged.runs:
+    _verdict(section)
+    if section.runs:
         with frame.or_why():
-            _pictures(judged)
-        _side_by_side(judged.rows)
+            _pictures(section)
+        _side_by_side(section.rows)
     else:
         frame.empty(
             "Nothing to show yet",
             f"Shows {experiment.place} as soon as a run below has finished its first round.",
             "menu_book",
         )
-    if judged.claims:
+    if section.claims:
         st.markdown("**Claims of the paper**")
     marks = {True: ":green-badge[holds]", False: ":orange-badge[does not hold]", None: ":gray-badge[open]"}
-    for claim in judged.claims:
+    for claim in section.claims:
         mark = marks[claim.holds] if claim.tested else ":gray-badge[no verdict]"
         st.markdown(f"{frame.plain(claim.text)} {mark}")
         st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")
-    show_needs(catalog, judged)
+    show_needs(catalog, section)
 
 
-def _verdict(judged: Judged) -> None:
-    experiment, setting, verdict = judged.plan.experiment, judged.plan.setting, judged.verdict
+def _verdict(section: Section) -> None:
+    experiment, setting, verdict = section.plan.experiment, section.plan.setting, section.verdict
     with st.container(border=True, key="verdict", gap="xsmall"):
         st.markdown(frame.plain(verdict.sentence).replace("\\`", "`"))
         facts = [fact.text for fact in published.facts(experiment.name, *setting, falls_short=verdict.falls_short)]
         if facts:
             frame.caption("", "\n\n".join(map(frame.plain, facts)), "Differences from the paper")
-        frame.results_note(judged.runs)
+        frame.results_note(section.runs)
 
 
-def _pictures(judged: Judged) -> None:
-    pictures = judged.exhibit.pictures
+def _pictures(section: Section) -> None:
+    pictures = section.exhibit.pictures
     if not pictures:
         return
     picture = pictures[0]
@@ -246,16 +250,16 @@ def _pictures(judged: Judged) -> None:
         axis = controls.segments("axis", "Horizontal axis", labels, label_visibility="collapsed")
         picture = next(option for option in pictures if option.x == axis)
     if picture.kind == "subgraphs":
-        _subgraphs(judged.runs[0], judged.plan.experiment.rounds)
+        _subgraphs(section.runs[0], section.plan.experiment.rounds)
     else:
-        _curve(judged.runs, picture, bool(judged.rows))
+        _curve(section.runs, picture, bool(section.rows))
 
 
 def _curve(runs: list[Run], picture: Picture, printed: bool) -> None:
     figure, title = _curve_figure(runs, picture, printed), f"Our runs as in {picture.place}"
     show_figure(figure, f"paper-{picture.x}", title)
     frame.caption(f"{title.partition(' (')[0]}.", frame.plain(caption(cache.rounds_of(runs), paper=printed)))
-    draw_numbers(figure, f"paper-{picture.x}", title)
+    numbers_popover(figure, f"paper-{picture.x}", title)
 
 
 @drawn()
@@ -294,7 +298,7 @@ def _side_by_side(rows: Sequence[Comparison]) -> None:
         *(["Authors' code, rerun"] if again else []),
     ]
     table = [_cells(row, again) for row in rows]
-    draw_table("paper", pd.DataFrame(table, columns=heads))
+    show_text_table("paper", pd.DataFrame(table, columns=heads))
     sources = "; ".join(dict.fromkeys(row.source for row in rows))
     frame.caption("Ours: mean and 95% interval over seeds.", f"{_method_words(rows)} Paper: {frame.plain(sources)}.")
 
@@ -322,9 +326,9 @@ def _cells(row: Comparison, again: bool) -> list[str]:
     return [*cells, row.rerun_words() or formats.MISSING] if again else cells
 
 
-def show_needs(catalog: Opened, judged: Judged) -> None:
+def show_needs(catalog: Catalog, section: Section) -> None:
     """Show every arm's state, and offer to start what is missing."""
-    plan, store = judged.plan, catalog.store
+    plan, store = section.plan, catalog.store
     with st.container(border=True, key="needs", gap="small"):
         st.markdown("**Required runs**")
         for number, need in enumerate(plan.needs):
@@ -333,7 +337,7 @@ def show_needs(catalog: Opened, judged: Judged) -> None:
             if not plan.unavailable:
                 st.caption(f"Complete for seeds {', '.join(map(str, plan.seeds))}.")
             return
-        st.caption(frame.plain(f"Missing: {cost_words(plan, judged.cost)}. Time: {judged.cost.basis}."))
+        st.caption(frame.plain(f"Missing: {cost_words(plan, section.cost)}. Time: {section.cost.basis}."))
         firsts = preparations(plan, store)
         for first in firsts:
             name = run_name(first)
@@ -346,7 +350,7 @@ def show_needs(catalog: Opened, judged: Judged) -> None:
         st.code(command(plan), language="bash", wrap_lines=True)
 
 
-def _button(catalog: Opened, plan: Plan, firsts: list[PretrainConfig]) -> None:
+def _button(catalog: Catalog, plan: Plan, firsts: list[PretrainConfig]) -> None:
     known = {run.name: run for run in catalog.pretrainings}
     idle_firsts = [first for first in firsts if _has_idle(known.get(run_name(first)), plan.seeds)]
     idle = [need for need in plan.lacking if _has_idle(need.own, need.lacking)]

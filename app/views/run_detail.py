@@ -19,9 +19,18 @@ from analysis.figures.training import is_thinned, pretraining_curves, training_c
 from analysis.labels import dataset_label, metric_label
 from analysis.tables.rounds import epochs_table
 from app.components import controls, frame, run_select, url_state
-from app.components.downloads import draw_numbers, show_figure
+from app.components.downloads import numbers_popover, show_figure
 from app.data import cache
-from app.data.runs import WAITS, Opened, RunProgress, SeedProgress, forget_store_size, opened, run_progress, store_size
+from app.data.runs import (
+    WAITS,
+    Catalog,
+    RunProgress,
+    SeedProgress,
+    forget_store_size,
+    open_catalog,
+    run_progress,
+    store_size,
+)
 from glt import formats, jobs
 from glt.doctor import Examined, examine, repair
 from glt.errors import StoreError, StudioError
@@ -41,6 +50,7 @@ MOST_BYTES, LOG_LINES = 100_000, 60
 # Only the first places of the queue say whose core they get: finding out reads every run of the store.
 MOST_NAMED = 2
 HEIGHT = 300
+ABOUT_CHECK = "Opens every file of the run and verifies its checksum."
 
 
 def show(run: AnyRun, live: bool) -> None:
@@ -74,7 +84,7 @@ def _pretraining(run: Pretraining) -> None:
 
 def _state(run: AnyRun) -> None:
     """Show the current title, actions, note and seeds."""
-    catalog = opened()
+    catalog = open_catalog()
     if catalog.absence(run.reference):
         st.rerun()
     about = run_select.subject(run)
@@ -99,7 +109,7 @@ def _state(run: AnyRun) -> None:
         _seed_row(catalog, run, seed)
 
 
-def _seed_row(catalog: Opened, run: AnyRun, seed: SeedProgress) -> None:
+def _seed_row(catalog: Catalog, run: AnyRun, seed: SeedProgress) -> None:
     line = "seed-done" if seed.state == "done" else "seed-open"
     with st.container(key=f"seed-row-{seed.seed}", gap=None):
         with frame.row(f"{line}-{seed.seed}", "center"):
@@ -107,7 +117,7 @@ def _seed_row(catalog: Opened, run: AnyRun, seed: SeedProgress) -> None:
             with st.container(width=104):
                 frame.state_chip(seed.state)
             if isinstance(run, Run):
-                st.markdown(formats.percent(seed.accuracy) if seed.accuracy is not None else formats.MISSING, width=64)
+                st.markdown(formats.percent(seed.test) if seed.test is not None else formats.MISSING, width=64)
             stage = _queue_words(catalog, run, seed.seed) if seed.state == "queued" else seed.doing
             st.caption(frame.plain(stage), width="stretch")
             if isinstance(run, Run) and not run.is_example:
@@ -119,7 +129,7 @@ def _seed_row(catalog: Opened, run: AnyRun, seed: SeedProgress) -> None:
         frame.failure(f"Seed {seed.seed}: {seed.error}")
 
 
-def _seed_action(catalog: Opened, run: Run, seed: SeedProgress) -> None:
+def _seed_action(catalog: Catalog, run: Run, seed: SeedProgress) -> None:
     key = f"{run.reference}-{seed.seed}"
     if seed.state in ACTIVE:
         if st.button("Stop", key=f"stop-{key}", type="tertiary", icon=":material/stop:"):
@@ -130,7 +140,7 @@ def _seed_action(catalog: Opened, run: Run, seed: SeedProgress) -> None:
             resume(catalog, run, [seed.seed])
 
 
-def _queue_words(catalog: Opened, run: AnyRun, seed: int) -> str:
+def _queue_words(catalog: Catalog, run: AnyRun, seed: int) -> str:
     """Return what a queued seed waits for: another run, or a core."""
     source = awaited(catalog.store, run.config, seed) if isinstance(run, Run) else None
     if source is not None:
@@ -145,7 +155,7 @@ def _queue_words(catalog: Opened, run: AnyRun, seed: int) -> str:
     return f"{words}; {whose} " + ("is running" if math.isinf(seconds) else f"ends in {formats.duration(seconds)}")
 
 
-def _at_work(catalog: Opened) -> Iterator[tuple[float, str]]:
+def _at_work(catalog: Catalog) -> Iterator[tuple[float, str]]:
     """Yield the seconds left (infinite if unknown) and the name of every running seed."""
     for run in (*catalog.own, *catalog.pretrainings):
         for seed in run.seeds():
@@ -237,7 +247,7 @@ def _draw(run: Run, seed: int, chosen: str) -> None:
     st.caption(f"Seed {seed}, round {number}: loss and {metric}, {which}.")
     for sentence in _notes(run, seed, number):
         st.caption(frame.plain(f"{formats.opening(sentence)}."))
-    draw_numbers(drawn.figure, "training", title, drawn.numbers)
+    numbers_popover(drawn.figure, "training", title, drawn.numbers)
 
 
 def _notes(run: Run, seed: int, number: int) -> list[str]:
@@ -279,16 +289,16 @@ def _loss(run: Pretraining) -> None:
     title = "Contrastive loss by epoch and seed"
     show_figure(figure, "loss", title)
     st.caption("Contrastive loss by epoch. Marked: the lowest loss, whose first layer is kept.")
-    draw_numbers(figure, "loss", title)
+    numbers_popover(figure, "loss", title)
 
 
 # Actions: stop, resume, delete, restore
 
 # Runs of a sweep that are named.
-MOST_SAID = 3
+MOST_NOT_STARTED = 3
 
 
-def run_buttons(catalog: Opened, progress: RunProgress) -> None:
+def run_buttons(catalog: Catalog, progress: RunProgress) -> None:
     """Show the actions of a whole run; examples have none."""
     run = progress.run
     if run.is_example:
@@ -306,7 +316,7 @@ def run_buttons(catalog: Opened, progress: RunProgress) -> None:
         _confirm_delete(catalog, run.path)
 
 
-def damaged_folders(catalog: Opened) -> None:
+def damaged_folders(catalog: Catalog) -> None:
     """Show why folders cannot be opened, and offer to repair or delete them."""
     for folder, reason in catalog.damaged:
         with st.container(border=True, key=f"damaged-{folder.name}", gap="small"):
@@ -322,7 +332,7 @@ def stop(run: AnyRun, seeds: Sequence[int] | None) -> None:
         _attempt(lambda: jobs.stop(run, seeds))
 
 
-def resume(catalog: Opened, run: AnyRun, seeds: Sequence[int] | None) -> None:
+def resume(catalog: Catalog, run: AnyRun, seeds: Sequence[int] | None) -> None:
     """Resume seeds, by default all unfinished ones, after their last sound round."""
     _attempt(lambda: say_not_started([jobs.resume(catalog.store, run, seeds)]))
 
@@ -331,14 +341,14 @@ def say_not_started(started: Sequence[Started[Any]]) -> None:
     """Show on the next page which seeds run already or, if none started, are complete."""
     nothing = not any(start.workers for start in started)
     idle = [start for start in started if start.elsewhere or (nothing and start.finished)]
-    for start in idle[:MOST_SAID]:
+    for start in idle[:MOST_NOT_STARTED]:
         of = f"{start.run.name}: " if len(started) > 1 else ""
         frame.say_on_next_page(f"Not started: {of}{not_started(start)}.")
-    if len(idle) > MOST_SAID:
-        frame.say_on_next_page(f"Not started: seeds of {len(idle) - MOST_SAID} more runs.")
+    if len(idle) > MOST_NOT_STARTED:
+        frame.say_on_next_page(f"Not started: seeds of {len(idle) - MOST_NOT_STARTED} more runs.")
 
 
-def store_line(catalog: Opened) -> None:
+def store_line(catalog: Catalog) -> None:
     """Show the path and size of the store, and its trash."""
     store = catalog.store
     trashed = store.trashed()
@@ -365,7 +375,7 @@ def short(path: Path) -> str:
 
 
 @st.dialog("Delete this run?", icon=":material/delete:")
-def _confirm_delete(catalog: Opened, folder: Path) -> None:
+def _confirm_delete(catalog: Catalog, folder: Path) -> None:
     readers, is_read = catalog.store.readers(folder.name), False
     try:
         check_unread(folder.name, readers)
@@ -391,7 +401,7 @@ def _confirm_delete(catalog: Opened, folder: Path) -> None:
 
 
 @st.dialog("Restore a deleted run", icon=":material/restore_from_trash:")
-def _choose_restored(catalog: Opened) -> None:
+def _choose_restored(catalog: Catalog) -> None:
     annotations = catalog.store.annotations()
     names = {name: " · ".join(filter(None, [annotations.of(name).title, name])) for name in catalog.store.restorable()}
     name = st.selectbox("Run", names, key="restored", format_func=lambda name: names.get(name, name))
@@ -401,7 +411,7 @@ def _choose_restored(catalog: Opened) -> None:
 
 
 @st.dialog("Empty the trash?", icon=":material/delete_forever:")
-def _confirm_empty(catalog: Opened, shown: Sequence[Path]) -> None:
+def _confirm_empty(catalog: Catalog, shown: Sequence[Path]) -> None:
     if catalog.store.trashed() != shown:
         frame.failure("The trash has changed since you opened this dialog: close it and open it again.")
         return
@@ -435,7 +445,7 @@ FIELDS = ("title", "note", "color")
 SAVED = "annotations saved: "
 
 
-def annotate(catalog: Opened, run: AnyRun, computed: str) -> None:
+def annotate(catalog: Catalog, run: AnyRun, computed: str) -> None:
     """Offer to edit title (default: `computed`), note and colour, or to hide a run."""
     annotation = run.annotation
     _settle(run)
@@ -466,7 +476,7 @@ def _settle(run: AnyRun) -> None:
             )
 
 
-def _save(catalog: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
+def _save(catalog: Catalog, run: AnyRun, changes: Mapping[str, Any]) -> None:
     try:
         _, warning = catalog.store.annotate(run.annotation_key, changes)
     except StudioError as error:
@@ -484,10 +494,9 @@ def _save(catalog: Opened, run: AnyRun, changes: Mapping[str, Any]) -> None:
 # Check and repair
 
 MOST_FAULTS = 8
-ABOUT_CHECK = "Opens every file of the run and verifies its checksum."
 
 
-def offer_repair(catalog: Opened, folder: Path) -> None:
+def offer_repair(catalog: Catalog, folder: Path) -> None:
     """Offer to check and repair a damaged folder; show the equal command."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if st.button("Repair", key=f"doctor-{folder.name}", icon=":material/healing:", help=ABOUT_CHECK):
@@ -495,11 +504,11 @@ def offer_repair(catalog: Opened, folder: Path) -> None:
         st.caption(_repair_command(catalog, folder), width="content")
 
 
-def _repair_command(catalog: Opened, folder: Path) -> str:
+def _repair_command(catalog: Catalog, folder: Path) -> str:
     return frame.plain(as_typed("doctor", folder.name, "--repair", "--store", catalog.store.root))
 
 
-def _check(catalog: Opened, folder: Path) -> None:
+def _check(catalog: Catalog, folder: Path) -> None:
     if not folder.is_dir():
         frame.failure("The folder of this run no longer exists: it was renamed, moved or deleted. Reload the page.")
         return
@@ -512,7 +521,7 @@ def _check(catalog: Opened, folder: Path) -> None:
 
 
 @st.dialog("Damage of this run", width="large", icon=":material/healing:")
-def _show_faults(catalog: Opened, looked: Examined) -> None:
+def _show_faults(catalog: Catalog, looked: Examined) -> None:
     faults = [finding for finding in looked.findings if finding.is_fault]
     for finding in faults[:MOST_FAULTS]:
         file = finding.path.relative_to(looked.folder.parent)

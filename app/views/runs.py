@@ -9,25 +9,25 @@ import streamlit as st
 
 from app.components import controls, frame, run_select, url_state
 from app.components.run_select import AnyKind
-from app.data.runs import Opened, any_active, counts, opened, run_progress
+from app.data.runs import Catalog, any_active, counts, open_catalog, run_progress
 from app.views import run_detail
 from app.views.run_detail import damaged_folders, store_line
 from glt import formats, jobs
 from glt.store import AnyRun, annotations_of
 
-SECONDS_BETWEEN_LOOKS = 2
 # While nothing runs: another page or a terminal may start a run.
 SECONDS_BETWEEN_GLANCES = 5
+MOST_CARDS = 20
 
 
 def page() -> None:
     """Show the page."""
     with frame.page("Runs", "Active and finished runs, and the progress of every seed."):
-        catalog = opened()
+        catalog = open_catalog()
         if damage := catalog.store.annotations().damage:
             st.warning(frame.plain(damage), icon=":material/warning:")
         live = any_active((*catalog.own, *catalog.pretrainings))
-        pace = SECONDS_BETWEEN_LOOKS if live else None
+        pace = run_detail.SECONDS_BETWEEN_LOOKS if live else None
         if not catalog.runs and not catalog.pretrainings:
             run_select.gone_from("run", ())
             run_select.tell_gone("run")
@@ -66,20 +66,20 @@ def page() -> None:
 def _wake(queue: Path) -> None:
     """Rerun the page once another page or a terminal has started a run."""
     if jobs.is_busy(queue):
-        catalog = opened()
+        catalog = open_catalog()
         if any_active((*catalog.own, *catalog.pretrainings)):
             st.rerun()
 
 
 def _list(was_live: bool, words: Sequence[str]) -> None:
     """Show the cards of the user's runs; rerun the page when all have ended."""
-    catalog = opened()
+    catalog = open_catalog()
     if was_live and not any_active((*catalog.own, *catalog.pretrainings)):
         st.rerun()
     _own_cards(catalog, words)
 
 
-def _selected(catalog: Opened) -> AnyRun | None:
+def _selected(catalog: Catalog) -> AnyRun | None:
     """Return the run or pre-training of the address, else the first one.
 
     None if the one chosen before no longer exists.
@@ -98,14 +98,12 @@ def _selected(catalog: Opened) -> AnyRun | None:
     return chosen
 
 
-MOST_CARDS = 20
 # Letters of a note on a card.
 MOST_LETTERS = 90
 PAGES = "runs: pages"
-NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
-def _own_cards(catalog: Opened, words: Sequence[str]) -> None:
+def _own_cards(catalog: Catalog, words: Sequence[str]) -> None:
     """Show the user's runs and pre-trainings that match, except hidden ones."""
     own, pretrained, examples = (
         run_select.matching(_seen(runs), words) for runs in (catalog.own, catalog.pretrainings, catalog.examples)
@@ -123,7 +121,7 @@ def _seen(runs: Sequence[AnyKind]) -> list[AnyKind]:
     return [run for run in runs if not annotations[run.reference].hidden]
 
 
-def _first(catalog: Opened, runs: Sequence[AnyRun]) -> Sequence[AnyRun]:
+def _first(catalog: Catalog, runs: Sequence[AnyRun]) -> Sequence[AnyRun]:
     """Return the first runs and the chosen one; show a button for more."""
     shown = MOST_CARDS * st.session_state.setdefault(PAGES, 1)
     if len(runs) <= shown:
@@ -136,7 +134,7 @@ def _first(catalog: Opened, runs: Sequence[AnyRun]) -> Sequence[AnyRun]:
     return [run for place, run in enumerate(runs) if place < shown or run.reference == chosen]
 
 
-def _cards(catalog: Opened, runs: Sequence[AnyRun]) -> None:
+def _cards(catalog: Catalog, runs: Sequence[AnyRun]) -> None:
     details, chosen = run_select.run_details(catalog.runs), _selected(catalog)
     for run in runs:
         is_chosen = chosen is not None and run.reference == chosen.reference
@@ -165,6 +163,6 @@ def _card(run: AnyRun, details: str, is_chosen: bool) -> None:
             frame.state_chip(now.state)
             seeds = counts(states) if now.is_mixed else formats.number_of(len(states), "seed")
             words = " · ".join(filter(None, [seeds, "damaged" if now.damage else now.newest]))
-            st.caption(words.replace(" %", f"{NO_BREAK}%"), width="content")
+            st.caption(words.replace(" %", f"{formats.NO_BREAK}%"), width="content")
         if now.is_active:
             st.progress(now.fraction)

@@ -33,7 +33,7 @@ from analysis.subgraphs.panel import (
 )
 from analysis.subgraphs.samplers import SAMPLERS
 from app.components import controls, frame, graph_select, run_select, url_state
-from app.components.downloads import draw_numbers, drawn, show_figure, show_table
+from app.components.downloads import drawn, numbers_popover, show_figure, show_number_table
 from app.components.frame import plain
 from app.components.graph_select import RoundSample, find_node
 from app.data import cache
@@ -49,6 +49,8 @@ HEIGHT = 660
 BESIDE = "beside"
 ABOUT_COMPARING = "Adds a panel: the same nodes in the same seed of another run."
 SECTIONS = {"why": "Removal of an edge", "losers": "Losses by class and degree", "whole": "Whole graph"}
+# Edges of a hub that are listed, those removed first.
+MOST_LISTED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +309,7 @@ def _explain(place: Place, row: pd.Series, decided: list[Decision], ranks: bool,
             f"{kind}. Shaded: removed entries.",
             f"A cross marks the round that removed a direction. {equal if blurred else ''}{ROUGH if rough else ''}",
         )
-        draw_numbers(figure, "scores", title)
+        numbers_popover(figure, "scores", title)
 
 
 @drawn()
@@ -374,8 +376,6 @@ COLUMNS: dict[str, Any] = {
     "Jaccard": st.column_config.NumberColumn(format="%.3f", help=ABOUT_JACCARD),
     "Cosine": st.column_config.NumberColumn(format="%.3f", help=ABOUT_COSINE),
 }
-# Edges of a hub that are listed, those removed first.
-MOST_LISTED = 1000
 ALIKE = {"common_features": "Common features", "jaccard": "Jaccard", "cosine": "Cosine"}
 
 
@@ -383,7 +383,7 @@ def edge_table(place: Place, table: pd.DataFrame) -> None:
     """Show the table of a node's edges, those removed first on top."""
     about = f"Edges of node {place.name(place.node)}, those removed first on top"
     shown = _shown_edges(place, table.head(MOST_LISTED))
-    show_table(shown, COLUMNS, key="edges", alt=about)
+    show_number_table(shown, COLUMNS, key="edges", alt=about)
     if len(table) > MOST_LISTED:
         st.caption(f"The {formats.count(MOST_LISTED)} of {formats.count(len(table))} edges that were removed first.")
 
@@ -415,6 +415,8 @@ def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
 # Losses by class and degree
 
 CONFIG = {"displaylogo": False, "displayModeBar": False}
+# The page's columns of shares, and the columns of `loss_table`.
+SHARES = {"Lost, %": "share", "By chance": "null", "from": "null_low", "to": "null_high"}
 
 
 def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
@@ -447,7 +449,7 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     )
     columns = dict.fromkeys(SHARES, st.column_config.NumberColumn(format="%.1f %%"))
     with st.expander("Numbers", icon=":material/table_rows:", key="loss-numbers"):
-        show_table(numbers(table), columns, key="losses")
+        show_number_table(shown_losses(table), columns, key="losses")
 
 
 @cache.cached(64, spinner="Drawing graphs of equal density")
@@ -460,7 +462,7 @@ def _chart(title: str, key: str, described: Description) -> None:
     show_figure(screen.draw(described, frame.is_dark()), f"loss-{key}", title, config=CONFIG)
 
 
-def numbers(table: pd.DataFrame) -> pd.DataFrame:
+def shown_losses(table: pd.DataFrame) -> pd.DataFrame:
     """Return `loss_table` with the page's column names, in percent."""
     return pd.DataFrame(
         {
@@ -472,9 +474,6 @@ def numbers(table: pd.DataFrame) -> pd.DataFrame:
             **{word: 100 * table[name] for word, name in SHARES.items()},
         }
     )
-
-
-SHARES = {"Lost, %": "share", "By chance": "null", "from": "null_low", "to": "null_high"}
 
 
 # Whole graph
@@ -497,14 +496,14 @@ def whole_graph(run: Run, seed: int, number: int, graph: Graph, part: Subgraph) 
             "blur_on",
         )
         return
-    drawn = _whole_drawn(graph, run, seed, number, frame.is_dark(), part.nodes)
+    picture = _whole_picture(graph, run, seed, number, frame.is_dark(), part.nodes)
     panel = _whole_panel(graph, run, seed, number)
     about, marked = f"{panel.title}, seed {seed}. {panel.caption[1]}", formats.count(part.nodes.size)
     alt = f"{dataset}, {about}; {marked} nodes of the sample are marked"
-    if isinstance(drawn, str):
-        st.iframe(drawn, height=WHOLE_HEIGHT, alt=alt)
+    if isinstance(picture, str):
+        st.iframe(picture, height=WHOLE_HEIGHT, alt=alt)
     else:
-        st.image(drawn, width="stretch", alt=alt)
+        st.image(picture, width="stretch", alt=alt)
     large = graph.num_edges > MOST_DRAWN_EDGES
     fresh = ", bold if removed in this round" if panel.fresh.any() else ""
     still = f" Above {formats.count(MOST_DRAWN_EDGES)} edges the picture is not interactive." if large else ""
@@ -525,7 +524,7 @@ def _whole_panel(graph: Graph, run: Run, seed: int, number: int) -> GraphPanel:
 
 
 @cache.cached(16, spinner="Drawing the whole graph")
-def _whole_drawn(graph: Graph, run: Run, seed: int, number: int, dark: bool, sample: IntArray) -> str | bytes:
+def _whole_picture(graph: Graph, run: Run, seed: int, number: int, dark: bool, sample: IntArray) -> str | bytes:
     """Return an interactive document, or a PNG above MOST_DRAWN_EDGES edges."""
     panel = _whole_panel(graph, run, seed, number)
     if graph.num_edges > MOST_DRAWN_EDGES:

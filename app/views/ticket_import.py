@@ -20,14 +20,14 @@ from analysis.measures import compute, descriptions
 from analysis.tables.curves import Score, with_front
 from app.components import computation, controls, frame, graph_select, measurement, run_select, url_state
 from app.components.computation import Computation
-from app.components.downloads import draw_table, show_rounds
+from app.components.downloads import show_rounds, show_text_table
 from app.data import cache
-from app.data.runs import opened, setting
+from app.data.runs import open_catalog, setting
 from app.views import ticket_actions
 from glt import formats
 from glt.config import RunConfig
 from glt.datasets import DATASETS, Graph
-from glt.errors import MOST_SAID, brief
+from glt.errors import LONGEST_MESSAGE, brief
 from glt.formats import as_typed
 from glt.masks import EdgeMask
 from glt.ticket_file.graph_formats import GRAPH_FORMATS, SparseGraph, read_adjacency
@@ -119,7 +119,7 @@ def show_report(report: Report, graph: bytes, name: str, close: Callable[[], Non
     with st.container(border=True, key="imported", gap="small"):
         _head(report, name, close)
         _verdict(report)
-        draw_table("stated", report_as_read(report))
+        show_text_table("stated", report_as_read(report))
         kept = [
             f"{formats.count(report['nodes'])} nodes",
             f"{formats.count(report['entries_kept'])} of {formats.count(report['entries'])} edge entries",
@@ -174,7 +174,7 @@ def _verdict(report: Report) -> None:
     st.success(
         f"Verified: on the surviving edges alone, the network gives the outputs of the file (largest difference "
         f"{_off(report)}), and every number that can be recomputed agrees. Cannot be verified: {_listed(unchecked)}; "
-        f"in ticket.json also {frame.plain(brief(', '.join(report['unchecked']), MOST_SAID))}.",
+        f"in ticket.json also {frame.plain(brief(', '.join(report['unchecked']), LONGEST_MESSAGE))}.",
         icon=":material/verified:",
     )
 
@@ -256,7 +256,7 @@ SCORE: Score = "test"
 def show_beside(report: Mapping[str, Any]) -> None:
     """Draw the file among the runs on its data set, task and network."""
     config = RunConfig.model_validate(report["config"])
-    alike = [run for run in run_select.with_rounds(opened().runs) if setting(run.config) == setting(config)]
+    alike = [run for run in run_select.with_rounds(open_catalog().runs) if setting(run.config) == setting(config)]
     runs = run_select.together(alike) if alike else []
     if not runs:
         frame.empty(
@@ -276,7 +276,7 @@ def show_beside(report: Mapping[str, Any]) -> None:
         screen.draw(described, frame.is_dark()), "guest", "The ticket file's test score and cost among the rounds here"
     )
     curve = cache.curve_of(runs, SCORE, "graph")
-    draw_table("guest", beside_as_read(report, curve))
+    show_text_table("guest", beside_as_read(report, curve))
     frame.caption(
         "Ring and first row: the ticket file (one seed). Other rows: each run's round nearest in graph sparsity.",
         "Scores of runs are means over seeds. MACs with dense features.",
@@ -355,7 +355,7 @@ def show_graph(report: Mapping[str, Any], sparse: SparseGraph, view: str) -> Non
             after = _measured(graph, mask)
         finally:
             bar.empty()
-        draw_table("guest-measures", measures_as_read(before, after))
+        show_text_table("guest-measures", measures_as_read(before, after))
         st.caption(
             "An edge counts if at least one direction survives. Isolated nodes are kept. Definitions of NetworkX."
         )

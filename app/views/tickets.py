@@ -26,9 +26,12 @@ from glt.store import MAC_CONVENTIONS, Run
 from glt.verdicts import detectable_distance_words, rule_words
 
 VIEWS = {"runs": "Runs", "file": "Ticket file"}
-NO_BREAK = "\N{NO-BREAK SPACE}"
 
 Row = Mapping[Hashable, Any]
+ABOUT_PARETO = (
+    "A round is on the Pareto front if no other round has as high a mean score at as low a cost. The front compares "
+    "means without a test, over all chosen runs of one data set and network."
+)
 
 
 def page() -> None:
@@ -116,7 +119,7 @@ def as_read(runs: Sequence[Run], score: Score, margin: float) -> pd.DataFrame:
             f"{formats.macs(macs)} ({formats.percent(-removed)})"
             for macs, removed in zip(counted["macs"], counted["macs_removed"], strict=True)
         ]
-    return pd.DataFrame(read).map(lambda text: text.replace(" %", f"{NO_BREAK}%"))
+    return pd.DataFrame(read).map(lambda text: text.replace(" %", f"{formats.NO_BREAK}%"))
 
 
 def difference(row: Row) -> str:
@@ -142,12 +145,6 @@ def _caption(table: pd.DataFrame, margin: float) -> tuple[str, str]:
         "significantly more is no ticket. Any other round is open. Differences are paired by seed. Paper's criterion: "
         "mean at least the dense mean, without a test. Cards count MACs with dense features, as the paper does.",
     )
-
-
-ABOUT_PARETO = (
-    "A round is on the Pareto front if no other round has as high a mean score at as low a cost. The front compares "
-    "means without a test, over all chosen runs of one data set and network."
-)
 
 
 @drawn()

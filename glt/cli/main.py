@@ -16,7 +16,7 @@ import click
 from click.shell_completion import shell_complete
 
 from glt import __version__
-from glt.errors import MOST_SAID, ConfigError, StudioError, brief, unknown_name
+from glt.errors import LONGEST_MESSAGE, ConfigError, StudioError, brief, unknown_name
 
 DONE, FAILED, BAD_ARGUMENTS, STOPPED = 0, 1, 2, 130
 DEBUG_VARIABLE = "GLT_DEBUG"
@@ -258,7 +258,7 @@ def run_command(verbs: Verbs, program: str, arguments: Sequence[str] | None = No
         foreseen = _foreseen(error, program)
         if foreseen is None and os.environ.get(DEBUG_VARIABLE):
             raise
-        fault = brief(f"Unexpected {type(error).__name__} ({error})", MOST_SAID)
+        fault = brief(f"Unexpected {type(error).__name__} ({error})", LONGEST_MESSAGE)
         unforeseen = f"{fault}: run the same command with {DEBUG_VARIABLE}=1 to see where."
         return _complain(*(foreseen or (unforeseen, FAILED)))
 
@@ -292,11 +292,11 @@ def _foreseen(error: Exception, program: str) -> tuple[str, int] | None:
         if type(error) is click.BadParameter and (param := error.param) is not None:
             name = param.opts[0] if isinstance(param, click.Option) else param.human_readable_name
             sentence = f"{name}: {error.message}"
-        return f"{path}: {brief(sentence, MOST_SAID).rstrip('.')}. See: {path} --help", BAD_ARGUMENTS
+        return f"{path}: {brief(sentence, LONGEST_MESSAGE).rstrip('.')}. See: {path} --help", BAD_ARGUMENTS
     if isinstance(error, StudioError):
-        return brief(str(error), MOST_SAID), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED
+        return brief(str(error), LONGEST_MESSAGE), BAD_ARGUMENTS if isinstance(error, ConfigError) else FAILED
     if isinstance(error, OSError):
-        return brief(f"{error.filename or 'The file system'}: {error.strerror or error}.", MOST_SAID), FAILED
+        return brief(f"{error.filename or 'The file system'}: {error.strerror or error}.", LONGEST_MESSAGE), FAILED
     return None
 
 

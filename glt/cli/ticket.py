@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from glt.cli import options
 from glt.cli.main import DONE, FAILED, Args, verb
-from glt.errors import MOST_SAID, ConfigError, brief
+from glt.errors import LONGEST_MESSAGE, ConfigError, brief
 from glt.formats import count, file_size, number_of, percent
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _print(report: TicketReport) -> None:
     for sentence in report.contradictions:
         print(sentence)
     numbers = [f"{each.name} {each.in_file:g}" for each in report.stated if each.found is None and each.possible]
-    print(f"In the file, but not verifiable here: {brief(', '.join((*numbers, *report.unchecked)), MOST_SAID)}.")
+    print(f"In the file, but not verifiable here: {brief(', '.join((*numbers, *report.unchecked)), LONGEST_MESSAGE)}.")
     verdict = "passed" if report.passed else "failed"
     print(f"Check {verdict}: checksums fit, {'; '.join(_found(report))}.")
 

@@ -27,6 +27,7 @@ MOST_ROUNDS = 255
 # A hundred times what the largest example has.
 MOST_BYTES = 1 << 28
 DAMAGE = (*zip_files.DAMAGE, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
+NONE: Bytes = np.empty(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +125,6 @@ class CompactMasks:
     def _require(self, round: int) -> None:
         if not 0 <= round <= self.last:
             raise StoreError(f"This example holds no round {round}: its rounds are 0 to {self.last}.")
-
-
-NONE: Bytes = np.empty(0, dtype=np.uint8)
 
 
 def encode(planes: BoolArray) -> Bytes:

@@ -20,7 +20,7 @@ from glt.masks import Masks
 State = Literal["queued", "running", "stopped", "done", "failed", "lost"]
 MacConvention = Literal["dense_features", "sparse_features", "published"]
 MAC_CONVENTIONS: tuple[MacConvention, ...] = get_args(MacConvention)
-MOST = 2**63 - 1
+LARGEST_NUMBER = 2**63 - 1
 # What systems number their processes with.
 Pid = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -57,7 +57,7 @@ class RoundRecord(Record):
         """Whether every number fits into 64 bits."""
         noted = [part for note in self.notes.values() for part in (note if isinstance(note, list) else [note])]
         values = (*vars(self).values(), *self.macs.values(), *noted)
-        return all(abs(value) <= MOST for value in values if isinstance(value, int | float))
+        return all(abs(value) <= LARGEST_NUMBER for value in values if isinstance(value, int | float))
 
     @classmethod
     def of(cls, round: int, masks: Masks, **measured: Any) -> RoundRecord:

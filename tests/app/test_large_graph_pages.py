@@ -149,7 +149,7 @@ def test_measurement_time_includes_factorisation(
     monkeypatch.setattr(measurement, "MOST_NODES_FACTORED", most)
     monkeypatch.setattr(measurement, "unmeasured", lambda *_, **__: 3)
     monkeypatch.setattr(computation, "panel", lambda *given: stated.append(given[-1]))
-    assert not measurement.is_table_ready(runs, [2], null=False, slow=slow)
+    assert not measurement.offer_table(runs, [2], null=False, slow=slow)
     assert stated == [pytest.approx(seconds)]
 
 

@@ -14,7 +14,7 @@ from streamlit.util import calc_hash
 
 from app import tour
 from app.components.frame import JOINER, plain, plain_lines
-from app.data.runs import opened
+from app.data.runs import open_catalog
 from app.main import PAGES
 from app.tour import STEPS
 from glt.results_version import version_note
@@ -54,7 +54,7 @@ def test_an_example_cannot_be_changed(example: Run, open_page: OpenPage) -> None
 
 def test_an_own_run_is_shown_beside_its_example(example: Run, make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("ugs")
-    found = opened()
+    found = open_catalog()
     assert [run.is_example for run in found.runs] == [False, True]
 
 

@@ -17,7 +17,7 @@ from analysis.figures.base import FigureChoices
 from analysis.tables.rounds import rounds_table
 from app.components import run_select
 from app.data import runs
-from app.data.runs import Opened, opened
+from app.data.runs import Catalog, open_catalog
 from glt.cli.main import main as glt
 from glt.errors import ConfigError
 from glt.masks import Masks
@@ -68,7 +68,7 @@ def example_of(run: Run) -> str:
 def test_a_run_and_its_example_have_distinct_references_and_titles(
     own: Run, open_page: OpenPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: Opened = opened()
+    found: Catalog = open_catalog()
     assert [run.reference for run in found.runs] == [own.name, example_of(own)]
     assert [run.is_example for run in found.runs] == [False, True]
     assert found.find(own.name).path == own.path
@@ -85,7 +85,7 @@ def test_a_run_and_its_example_have_distinct_references_and_titles(
         bundle_bytes(found.runs, FigureChoices())
     # A store that is the folder of the examples lists them once.
     monkeypatch.setenv("GLT_STORE", str(tmp_path / "examples"))
-    assert [run.reference for run in opened().runs] == [example_of(own)]
+    assert [run.reference for run in open_catalog().runs] == [example_of(own)]
 
 
 @pytest.mark.parametrize(("page", "scores"), [("curves", {57.0, 77.0}), ("tickets", {57.0, 77.0})])
@@ -149,7 +149,7 @@ def test_an_old_link_opens_the_own_run_else_the_example(own: Run, store: Store, 
 
 def test_run_and_example_have_separate_annotations(own: Run, store: Store) -> None:
     store.annotate(own.name, {"title": "Mine"})
-    own_run, example_run = opened().runs
+    own_run, example_run = open_catalog().runs
     assert (own_run.annotation.title, example_run.annotation.title) == ("Mine", "")
     store.annotate(example_run.annotation_key, {"title": "Theirs", "hidden": True})
     assert (own_run.annotation.title, example_run.annotation.title) == ("Mine", "Theirs")
@@ -158,7 +158,7 @@ def test_run_and_example_have_separate_annotations(own: Run, store: Store) -> No
     store.annotate(example_run.annotation_key, {"title": "", "hidden": False})
     store.annotate(own.name, {"title": "Of the paper", "note": "kept"})
     store.move_to_trash(own.path)
-    (example_run,) = opened().runs
+    (example_run,) = open_catalog().runs
     # The title was of the user's own run, which lies in the trash.
     assert example_run.annotation.title == ""
     store.empty_trash()

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.components import run_select
-from app.data.runs import opened
+from app.data.runs import open_catalog
 from app.views import runs as runs_page
 from app.views.run_detail import short
 from glt import jobs
@@ -127,7 +127,7 @@ def test_runs_are_sorted_as_in_the_paper(make_run: MakeRun, store: Store) -> Non
         make_run("ugs", dataset="citeseer"),
         make_run("ugs", task="link"),
     ]
-    assert [run.name for run in opened().own] == [run.name for run in runs]
+    assert [run.name for run in open_catalog().own] == [run.name for run in runs]
 
 
 def test_figures_start_without_dependent_runs(make_run: MakeRun) -> None:

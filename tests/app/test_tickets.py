@@ -45,13 +45,13 @@ from tests.ticket_file.conftest import packed
 
 
 def test_the_numbers_of_a_curve_sort_as_numbers(make_run: MakeRun) -> None:
-    table = curves.numbers(curve_table(rounds_table([make_run("ugs")])))
+    table = curves.shown_columns(curve_table(rounds_table([make_run("ugs")])))
     assert table["Test accuracy"].tolist() == pytest.approx([80.1, 79.1, 78.1, 77.1])
     assert table["MACs"].tolist() == pytest.approx([2000, 1000, 666.67, 500], abs=0.01)
     assert table["Verdict"].tolist() == ["", "no verdict", "no verdict", "no verdict"]
-    assert curves.OFF_START not in table
+    assert curves.CHANGED not in table
     noted = rounds_table([make_run("admm")]).assign(solver_edges_changed=[float("nan"), 4.0, 0.0, 2.0] * 2)
-    assert curves.numbers(curve_table(noted))[curves.OFF_START].tolist()[1:] == [4.0, 0.0, 2.0]
+    assert curves.shown_columns(curve_table(noted))[curves.CHANGED].tolist()[1:] == [4.0, 0.0, 2.0]
 
 
 def test_seeds_without_spread_give_no_verdict(make_run: MakeRun, open_page: OpenPage) -> None:
@@ -450,7 +450,7 @@ def test_the_upload_limit_equals_the_stated_one() -> None:
         f"{compact.MOST_BYTES >> 20} MiB |",
         f"{ogb_io._CHUNK >> 20} MiB; the number",
         f"{annotations.LONGEST_TITLE}, {formats.count(annotations.LONGEST_NOTE)} characters",
-        f"{formats.count(errors.MOST_SAID)} characters",
+        f"{formats.count(errors.LONGEST_MESSAGE)} characters",
     ],
 )
 def test_limits_equal_the_documented_ones(words: str) -> None:

@@ -63,7 +63,7 @@ def test_the_command_line_gives_the_same_bytes_and_numbers(
 
 @pytest.mark.parametrize(
     ("names", "shape", "words"),
-    [(NAMES, "1x2", "do not fit"), (NAMES, "wide", "no shape"), ("accuracy,degree", None, "did you mean 'degrees'")],
+    [(NAMES, "1x2", "do not fit"), (NAMES, "wide", "not a grid"), ("accuracy,degree", None, "did you mean 'degrees'")],
 )
 def test_impossible_choices_are_refused(runs: Sequence[Run], names: str, shape: str | None, words: str) -> None:
     with pytest.raises(ConfigError, match=words):

@@ -25,7 +25,7 @@ from analysis.figures.base import FigureChoices
 from analysis.figures.curves import Window, exits, score_window, seed_exits
 from analysis.figures.pareto import pareto_front
 from analysis.labels import setting_details
-from analysis.palette import MOST, crowd_styles
+from analysis.palette import MOST_DASHED, crowd_styles
 from analysis.tables.captions import caption
 from analysis.tables.curves import curve_table, with_front
 from analysis.tables.rounds import rounds_table
@@ -273,8 +273,8 @@ def test_command_line_writes_the_figure(runs: Sequence[Run], tmp_path: Path) -> 
         (["--out", "f.eps"], 2, "f.eps has no known ending"),
         (["--out", "f.pdf", "--venue", "icmll"], 2, "did you mean 'icml'"),
         (["--out", "no/such/folder/f.pdf"], 1, "No such file"),
-        (["--out", "f.png", "--dpi", "0"], 2, "0 dots an inch cannot be: choose 1 to 1200"),
-        (["--out", "f.png", "--dpi", "1201"], 2, "1201 dots an inch cannot be: choose 1 to 1200"),
+        (["--out", "f.png", "--dpi", "0"], 2, "A resolution of 0 dpi is not allowed: choose 1 to 1200 dpi"),
+        (["--out", "f.png", "--dpi", "1201"], 2, "A resolution of 1201 dpi is not allowed: choose 1 to 1200 dpi"),
     ],
 )
 def test_errors_are_one_line(
@@ -356,7 +356,7 @@ def sweep(make_scored: MakeScored) -> list[Run]:
 
 def test_only_many_runs_are_shaded(sweep: list[Run], make_scored: MakeScored) -> None:
     other = make_scored("random", [[0.8, 0.7]])
-    assert crowd_styles(curve_table(rounds_table([*sweep[:MOST], other]))) == {}
+    assert crowd_styles(curve_table(rounds_table([*sweep[:MOST_DASHED], other]))) == {}
     styles = crowd_styles(curve_table(rounds_table([*sweep, other])))
     assert list(styles) == [run.name for run in sweep]
     light = [sum(palette.rgb(each.light)) for each in styles.values()]
