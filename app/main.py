@@ -24,9 +24,9 @@ FIRST = "curves"
 
 def main() -> None:
     """Show the navigation and the chosen page; a bare address opens Curves."""
-    from app import streamlit_patches
+    from app import protection, streamlit_patches
 
-    streamlit_patches.require_protection()
+    protection.require_protection()
     st.set_page_config(page_title="GLT Studio", page_icon=MARK, layout="wide")
     st.logo(MARK, size="large")
     st.html(STYLE)
@@ -43,7 +43,7 @@ def main() -> None:
     cache.only_cached.set()
     streamlit_patches.apply_patches()
     # The first session of a server opens before the patches apply.
-    streamlit_patches.require_own_origin()
+    protection.require_own_origin()
     pages = {title.lower(): st.Page(view(title.lower()), title=title, url_path=title.lower()) for title in PAGES}
     url_state.PAGES.update(pages)
     # Streamlit serves a default page at the bare address only, so no real page is the default.

@@ -13,7 +13,7 @@ from streamlit import config
 from streamlit.web import cli as streamlit_cli
 
 from analysis.cli.main import SECTIONS as OF_ANALYSIS
-from app import streamlit_patches
+from app import protection
 from app.command import main
 from glt.cli.main import SECTIONS as OF_GLT
 from glt.store import Store
@@ -91,14 +91,14 @@ def test_a_start_through_a_symlink_shows_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(MAIN)
     with started([*STREAMLIT, "link.py"], tmp_path, tmp_path) as server:
         page = server.first_page()
-        assert page.alerts == (streamlit_patches.REFUSAL,)
+        assert page.alerts == (protection.REFUSAL,)
         assert not page.has_pages
 
 
 def test_a_symlink_start_with_all_settings_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(MAIN)
     load_settings()
-    options = [word for option in streamlit_patches.OPTIONS for word in given(option)]
+    options = [word for option in protection.OPTIONS for word in given(option)]
     with started([*STREAMLIT, "link.py", *options], tmp_path, tmp_path) as server:
         assert server.first_page().has_pages
 
@@ -114,7 +114,7 @@ def test_a_given_server_address_is_kept(tmp_path: Path) -> None:
 
 def test_protective_settings_equal_the_documented_ones() -> None:
     load_settings()
-    assert streamlit_patches.missing_protection() == []
+    assert protection.missing_protection() == []
     wanted = {
         "server.address": "localhost",
         "server.allowedHosts": ["localhost", "127.0.0.1", "::1"],

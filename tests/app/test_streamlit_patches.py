@@ -23,6 +23,7 @@ from streamlit.web.server import server_util
 from streamlit.web.server.starlette import starlette_websocket
 
 from app import streamlit_patches as patches
+from app.protection import is_own_origin
 from tests.app.conftest import MakeRun, OpenPage
 
 CONFIG = Path(__file__).resolve().parents[2] / "app" / ".streamlit" / "config.toml"
@@ -235,7 +236,7 @@ def test_streamlit_accepts_pages_of_other_ports_and_the_patch_refuses_them() -> 
     ],
 )
 def test_another_port_is_another_origin(origin: str | None, is_own: bool) -> None:
-    assert patches.is_own_origin(origin, HOST) is is_own
+    assert is_own_origin(origin, HOST) is is_own
 
 
 @pytest.mark.parametrize(("origin", "shown"), [(OTHER_PORT, False), (f"http://{HOST}", True)])
