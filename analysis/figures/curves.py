@@ -92,7 +92,6 @@ def _sparsities(graph: float, weight: float) -> str:
 
 # The axes of a curve: titles, units, the stretch of scores that is shown, and where curves leave it.
 
-FloatArray = NDArray[np.float64]
 
 MAC_NAMES: dict[MacConvention, str] = {
     "dense_features": "dense features",
@@ -123,7 +122,7 @@ def x_column(x: XAxis, macs: MacConvention) -> str:
     return {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": f"macs_{macs}"}[x]
 
 
-def x_values(x: XAxis, values: ArrayLike) -> FloatArray:
+def x_values(x: XAxis, values: ArrayLike) -> verdicts.FloatArray:
     """Return x as drawn: percent for sparsities, millions for MACs."""
     return np.asarray(values, dtype=np.float64) * (1e-6 if x == "macs" else 100.0)
 
@@ -169,9 +168,9 @@ def score_window(table: pd.DataFrame, extra: Sequence[float] = (), near: bool = 
     return Window(100 * (low - pad), 100 * (high + pad))
 
 
-def _finite(*columns: ArrayLike) -> FloatArray:
-    values: FloatArray = np.concatenate([np.asarray(column, dtype=np.float64) for column in columns])
-    finite: FloatArray = values[np.isfinite(values)]
+def _finite(*columns: ArrayLike) -> verdicts.FloatArray:
+    values: verdicts.FloatArray = np.concatenate([np.asarray(column, dtype=np.float64) for column in columns])
+    finite: verdicts.FloatArray = values[np.isfinite(values)]
     return finite
 
 

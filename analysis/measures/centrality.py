@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.measures import MEASURES, Measure
-from analysis.measures.graph import MeasuredGraph
+from analysis.measures.graph import FloatArray, MeasuredGraph
 from glt.datasets.graph import IntArray
 from glt.formats import count
-
-FloatArray = NDArray[np.float64]
 
 # Power iteration gives nodes with equal PageRank different last digits; rounded to these decimals they tie.
 DECIMALS = 7

@@ -6,15 +6,12 @@ from collections.abc import Callable
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.csgraph import laplacian
 from scipy.sparse.linalg import LinearOperator, SuperLU, eigsh, splu
 
 from analysis.measures import MEASURES, Cost, Measure
-from analysis.measures.graph import MeasuredGraph
-
-FloatArray = NDArray[np.float64]
+from analysis.measures.graph import FloatArray, MeasuredGraph
 
 # Largest components up to which the Laplacian is factored, and solved for every node.
 MOST_NODES_FACTORED, MOST_NODES_SOLVED = 50_000, 25_000

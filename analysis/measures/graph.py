@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from analysis.measures.bfs import Distances, all_distances, sampled_distances
@@ -18,6 +19,8 @@ from glt.masks import BoolArray
 if TYPE_CHECKING:
     import igraph
     import networkx as nx
+
+FloatArray = NDArray[np.float64]
 
 # Shortest paths are sampled where nodes x (nodes + edges) exceeds this: PubMed has 1.3e9, an eighth of ogbn-arxiv
 # 3.5e9.

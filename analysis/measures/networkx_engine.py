@@ -15,14 +15,12 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.measures import basic
 from analysis.measures.centrality import DAMPING, DECIMALS, Betweenness, spearman
-from analysis.measures.graph import MeasuredGraph
+from analysis.measures.graph import FloatArray, MeasuredGraph
 from glt.errors import ConfigError
 
-FloatArray = NDArray[np.float64]
 Report = Callable[[float], None]
 
 # Nodes plus edges (PubMed has 64,041) up to which every `quick` definition takes less than a second.

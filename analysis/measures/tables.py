@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.labels import run_labels
 from analysis.measures.centrality import TIE, Betweenness, ranks_from_the_top, tie_groups
 from analysis.measures.compute import Engine, Numbers, count_unmeasured, is_mask_measured, measure_mask
 from analysis.measures.descriptions import COUNT_LABELS
-from analysis.measures.graph import MeasuredGraph
+from analysis.measures.graph import FloatArray, MeasuredGraph
 from analysis.measures.null_model import DRAWS, random_twins
 from analysis.published import measured_alike
 from analysis.runs import shared_graph
@@ -30,7 +29,6 @@ from glt.verdicts import half_width
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 Published = Mapping[str, Mapping[str, float]]
 Progress = Callable[[float], None]
 Order = Literal["original", "pruned", "change"]

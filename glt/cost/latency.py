@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
@@ -29,8 +28,8 @@ from glt.masks import EdgeMask, Masks
 from glt.models import MODELS
 from glt.sparse import DenseFeatures, Features, GraphOperator, features_of
 from glt.training.batching import forward
+from glt.training.problem import Arrays
 
-Arrays = Mapping[str, NDArray[np.float32]]
 ExecutionName = Literal["masked", "edges_removed", "sparse_features", "sparse"]
 
 LABELS: dict[ExecutionName, str] = {

@@ -21,7 +21,7 @@ from glt import zip_files
 from glt.datasets.graph import DenseArray, Graph, IntArray, LinkSplit, Provenance, Sizes, Split
 from glt.errors import DataError
 
-Arrays = dict[str, NDArray[Any]]
+Members = dict[str, NDArray[Any]]
 _STRUCTURE, _FEATURES, _EDGE_FEATURES, _SIZES = "graph.npz", "features.npy", "edge_features.npy", "sizes.json"
 _HASH = "content_hash"
 _SPLIT = ("train", "val", "test")
@@ -52,7 +52,7 @@ def read_graph(path: Path) -> Graph:
         ) from error
 
 
-def _arrays(graph: Graph) -> Arrays:
+def _arrays(graph: Graph) -> Members:
     features = graph.sparse_features
     values = features.data
     integers = {
@@ -88,7 +88,7 @@ def _about(graph: Graph) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(about, sort_keys=True, ensure_ascii=False).encode(), dtype=np.uint8)
 
 
-def _graph(arrays: Arrays, split: str = "", **further: Any) -> Graph:
+def _graph(arrays: Members, split: str = "", **further: Any) -> Graph:
     """Return a graph of arrays and `further` parts; `split` is the prefix of the split's names."""
     about = json.loads(arrays["about"].tobytes())
     ids = about["node_ids"]
@@ -104,7 +104,7 @@ def _graph(arrays: Arrays, split: str = "", **further: Any) -> Graph:
     )
 
 
-def _features(arrays: Arrays) -> csr_array:
+def _features(arrays: Members) -> csr_array:
     columns = arrays["columns"].astype(np.int32)
     values = arrays["values"].astype(np.float32)
     if not values.size:
@@ -136,7 +136,7 @@ def read_mapped(folder: Path) -> Graph:
     """Return the graph in `folder`; raise DataError if it is missing or damaged."""
     try:
         with (folder / _STRUCTURE).open("rb") as file, np.load(file, allow_pickle=False) as held:
-            arrays: Arrays = dict(held)
+            arrays: Members = dict(held)
         return _mapped_graph(folder, arrays, sizes_of(folder))
     except _DAMAGE as error:
         raise DataError(f"{folder} cannot be read as a graph ({error}): delete it.") from error
@@ -152,7 +152,7 @@ def _write(folder: Path, graph: Graph) -> None:
     integers |= {f"split.{part}": nodes for part, nodes in vars(graph.split).items()}
     if graph.links is not None:
         integers |= {f"links.{part}": pairs for part, pairs in vars(graph.links).items()}
-    arrays: Arrays = {name: _narrow(array) for name, array in integers.items()}
+    arrays: Members = {name: _narrow(array) for name, array in integers.items()}
     # With its hash, a process that maps the features need not read them to check the content.
     arrays |= {"about": _about(graph), _HASH: np.frombuffer(bytes.fromhex(graph.content_hash), dtype=np.uint8)}
     if graph.targets is not None:
@@ -165,7 +165,7 @@ def _write(folder: Path, graph: Graph) -> None:
     (folder / _SIZES).write_text(json.dumps(vars(graph.sizes)), encoding="utf-8")
 
 
-def _mapped_graph(folder: Path, arrays: Arrays, sizes: Sizes) -> Graph:
+def _mapped_graph(folder: Path, arrays: Members, sizes: Sizes) -> Graph:
     further: dict[str, Any] = {"targets": arrays.get("targets")}
     if sizes.edge_features:
         further["edge_features"] = _mapped(folder / _EDGE_FEATURES, (sizes.edges, sizes.edge_features))

@@ -31,7 +31,7 @@ ROUND = re.compile(rb'"round":\s*(\d+)')
 # After the last line of the file: no round has this number.
 BEYOND = 2**63
 
-Floats = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -58,9 +58,9 @@ class Epochs:
     stages: tuple[str, ...]
     stage: NDArray[np.int32]
     epoch: NDArray[np.int32]
-    loss: Floats
-    val: Floats
-    test: Floats
+    loss: FloatArray
+    val: FloatArray
+    test: FloatArray
 
     def __len__(self) -> int:
         return self.epoch.size

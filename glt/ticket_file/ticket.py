@@ -22,11 +22,10 @@ from glt.sparse import GraphOperator, features_of
 from glt.store import MAC_CONVENTIONS, SeedRun
 from glt.ticket_file.schema import About, Array, Source, as_computed
 from glt.training.batching import forward
-from glt.training.problem import network_shape, tensor_specs
+from glt.training.problem import Arrays, network_shape, tensor_specs
 from glt.training.tasks import TASKS, metric_of
 
 Floats = NDArray[np.float32]
-Arrays = Mapping[str, Floats]
 # Per undirected edge: both entries' node numbers and factors, the edge itself, and which entries are left.
 BYTES_AN_EDGE = 2 * (16 + 4) + 8 + 2
 MOST_BYTES = 2 << 30

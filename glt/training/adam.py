@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from glt.training.problem import Mismatch, part, under
+from glt.training.problem import Array, Mismatch, part, under
 
-Array = NDArray[Any]
 # Tensors with one learning rate and weight decay.
 Group = tuple[Sequence[Tensor], float, float]
 MOMENTS = ("exp_avg", "exp_avg_sq")
