@@ -37,7 +37,7 @@ _RUNNING = "tour: running"
 
 
 @dataclass(frozen=True)
-class Step:
+class TourStep:
     """One card: its page, title, text, and view of the examples."""
 
     page: str
@@ -47,35 +47,35 @@ class Step:
 
 
 STEPS = (
-    Step(
+    TourStep(
         "curves",
         "What pruning costs",
         "Each mark is one round of pruning; further right, more edges and weights are removed. The dashed line is the "
         "unpruned (dense) network, bands are 95% intervals over seeds, a star is a ticket.",
         {"x": "graph"},
     ),
-    Step(
+    TourStep(
         "subgraphs",
         "Removed edges",
         "The same nodes before and after nine rounds of UGS and of random pruning. Press Play to replay the rounds; "
         "click an edge to see why it was cut.",
         {"round": "9", "seed": "0", "section": "why"},
     ),
-    Step(
+    TourStep(
         "measurements",
         "Graph structure after pruning",
         "Clustering, reach and other measures, beside random graphs of equal density. Removing as many edges at random "
         "would also give a value inside their interval.",
         {"view": "table", "round": "9", "null": "1"},
     ),
-    Step(
+    TourStep(
         "tickets",
         "Pruned networks that lose little",
         "A ticket is a round that loses significantly less than the margin, here half a point, against the dense "
         "network. If neither less nor more is significant, the round is open: the page estimates the seeds needed.",
         {"x": "graph", "margin": "0.5"},
     ),
-    Step(
+    TourStep(
         "export",
         "Figures for your paper",
         "The same figure at the width of a journal, as PDF, SVG or PNG, with its table as LaTeX and everything needed "
@@ -135,7 +135,7 @@ def _entry() -> None:
             url_state.link(STEPS[0].page, "Tour", None, **_view(STEPS[0], 1))
 
 
-def _view(step: Step, number: int) -> dict[str, str | list[str]]:
+def _view(step: TourStep, number: int) -> dict[str, str | list[str]]:
     """Return the address of a step: its view of the bundled examples."""
     names = [run.reference for run in run_select.together(bundled())]
     beside = {"beside": names[1]} if len(names) > 1 else {}

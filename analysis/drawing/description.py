@@ -130,7 +130,10 @@ class Axis:
     - `categories`: names of the values 0, 1, ...
     - `every`: on paper one of so many categories or ticks has a label.
     - `whole`: values are whole numbers, and up to this one each has a tick.
-    - `margin`: room beside the data, as a share of its span.
+    - `from_zero`: the axis starts at 0.
+    - `margin`: room beside the data on paper, as a share of its span.
+    - `flipped`: large values come first.
+    - `named`: ticks have labels.
     - `empty`: the axis has a title and nothing else.
     """
 
@@ -250,10 +253,11 @@ class Grid:
     """How panels are arranged. Lengths are inches on paper.
 
     - `narrowest`: least width of a panel, which limits the number in a row on paper.
-    - `across`: panels in a row on a page wider than one column, and on the screen; None for as many as fit.
+    - `across`: panels in a row on the screen and on a page wider than one column; None for one row on the screen, and
+      for as many as fit on paper.
     - `ratio`: height of a panel divided by its width.
-    - `flat`: whether panels are lower on a wide page.
-    - `more`: height added to every panel; `foot`: height added once.
+    - `flat`: whether `ratio` is limited for a panel wider than one column.
+    - `more`: height added for every row; `foot`: height added once.
     - `heights`: heights of panels below each other.
     - `same_y`: whether panels share the limits of the vertical axis.
     - `each_named`: whether each panel has a title at its vertical axis, or only the first of a row.

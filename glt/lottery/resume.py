@@ -49,7 +49,7 @@ class UnfinishedRound:
         return time.monotonic() - self._started + self._seconds_before
 
     def propose(self, choose: Callable[[], Proposal]) -> Proposal:
-        """Return the saved proposal, else that of `choose`; the search is then over."""
+        """Return the saved proposal, or that of `choose`, which is saved in place of the stages of the search."""
         if self._proposal is None:
             self._proposal = choose()
             if self._finished:
