@@ -134,7 +134,12 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; options with several values are repeated, once per value."""
         many = {name for option in self.params if isinstance(option, ManyOption) for name in option.opts}
-        return super().parse_args(ctx, list(_one_each(ctx, args, many)))
+        try:
+            return super().parse_args(ctx, list(_one_each(ctx, args, many)))
+        except click.BadArgumentUsage:
+            # Click names neither the verb nor the argument as the help does.
+            wanted = " ".join(param.make_metavar(ctx) for param in self.params if isinstance(param, click.Argument))
+            raise click.UsageError(f"too few arguments: give {wanted}", ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the function and return its exit code."""
