@@ -39,7 +39,7 @@ from glt.store import Run
 
 HEIGHT = 340
 REMOVED = palette.Style("#C2410C", "#FF8A5B", "#C2410C", "x")
-CUT, MIDDLE, BLUR = "cut", "middle half of all scores", "tied at the threshold"
+CUT, MIDDLE, BLUR = "cut", "middle half of all scores", "tied at the threshold, as stored"
 # The two directions: dash and marker, so that no colour is needed.
 DASHES: tuple[Dash, Dash] = ("solid", "dash")
 SHAPES = ("circle", "square")
@@ -70,9 +70,9 @@ def score_lines(
 ) -> Description:
     """Describe each direction's score (or rank, the share of entries that scored lower) in every round it stood.
 
-    `ways` are the two directions, that from the lower node first. One shaded area is what was cut, the other the
-    middle half of all scores or, where only ranks are known, those tied at the threshold. `shown` is the round that a
-    page shows. `color` is the run's own, in place of its method's.
+    `ways` are the two directions, that from the lower node first. One shaded area is what was cut, the other the middle
+    half of all scores or, where only ranks are known, those tied at the threshold as stored. `shown` is the round that
+    a page shows. `color` is the run's own, in place of its method's.
     """
     scored = Scored("", palette.painted(method, color), line_table(decisions), score_table(decisions, edge), ranks)
     panel = _panel(scored, ways, [Rule(at=shown, vertical=True, width=1.0)])
