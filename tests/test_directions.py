@@ -19,10 +19,10 @@ FORBIDDEN = {
     "analysis": TRAINING | {"streamlit", "app", "tests", "benchmarks", "examples"},
     "app": TRAINING | {"tests", "benchmarks", "examples"},
 }
-# A part of glt imports from its own floor and those before it.
-FLOORS = [
-    floor.split()
-    for floor in (
+# A part of glt imports from its own level and those before it.
+LEVELS = [
+    level.split()
+    for level in (
         "errors formats registry seeds user_path verdicts zip_files config masks datasets scores "
         "receptive_field sparse",
         "models training",
@@ -34,7 +34,7 @@ FLOORS = [
         "cli __main__",
     )
 ]
-FLOOR = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
+LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
 
 
 def sources(package: str) -> list[Path]:
@@ -58,7 +58,7 @@ def imports_of(path: Path) -> set[str]:
 def part_of(module: str) -> str | None:
     """Name the part of glt that a dotted name lies in; None for glt itself and for names of other packages."""
     head, *rest = module.split(".")
-    return rest[0] if head == "glt" and rest and rest[0] in FLOOR else None
+    return rest[0] if head == "glt" and rest and rest[0] in LEVEL else None
 
 
 @pytest.mark.parametrize("package", HOUSE)
@@ -76,17 +76,17 @@ def test_a_package_imports_nothing_above_it(package: str) -> None:
 def test_every_part_of_glt_has_a_level() -> None:
     parts = {path.name for path in (ROOT / "glt").iterdir() if (path / "__init__.py").exists()}
     parts |= {path.stem for path in (ROOT / "glt").glob("*.py")} - {"__init__"}
-    assert not parts - set(FLOOR), "say in FLOORS where the new part stands"
+    assert not parts - set(LEVEL), "add the new part to LEVELS"
 
 
 def test_glt_imports_only_downwards() -> None:
     found = []
     for path in sources("glt"):
         own = path.relative_to(ROOT / "glt").parts[0].removesuffix(".py")
-        below = FLOOR.get(own, len(FLOORS))
+        below = LEVEL.get(own, len(LEVELS))
         for module in imports_of(path):
             part = part_of(module)
-            if part is not None and FLOOR[part] > below:
+            if part is not None and LEVEL[part] > below:
                 found.append(f"{path.relative_to(ROOT)} imports {module}")
     assert not found, found
 

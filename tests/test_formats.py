@@ -67,7 +67,7 @@ def test_all_formatters_agree(share: float, decimals: int) -> None:
 
 
 @given(shares)
-def test_measures_and_p_values_are_rounded_alike(share: float) -> None:
+def test_measures_and_p_values_use_the_same_rounding(share: float) -> None:
     assert descriptions.value("reach", share) == formats.percent(share)
     assert descriptions.interval("average_clustering", share, 0.0312) == (
         f"{by_hand(Fraction(str(share)), 3)} ± {by_hand(Fraction('0.0312'), 3)}"

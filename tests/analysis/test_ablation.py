@@ -71,7 +71,7 @@ def test_the_larger_group_is_shown_rather_than_the_defaults(make_swept: Callable
     assert weight.title == "p_graph = 20 %"
 
 
-def test_runs_in_no_panel_are_named(make_swept: Callable[..., Run]) -> None:
+def test_runs_outside_all_panels_are_named(make_swept: Callable[..., Run]) -> None:
     runs = {pair: make_swept(p_graph=pair[0], p_weight=pair[1]) for pair in product(GRAPH, (0.1, 0.4))}
     panels = {run.name for panel in ablation_panels(list(runs.values())) for run in panel.runs}
     missing = {run.name for run in left_out(list(runs.values()))}

@@ -197,7 +197,7 @@ def test_sources_come_first_and_once(source: Run, ticket: Run) -> None:
     assert source.name not in steps.sources()
 
 
-def test_examples_bring_what_they_need() -> None:
+def test_bundled_examples_include_their_dependencies() -> None:
     assert list(steps_for([example(RANDOM_TICKET)]).by_name) == [ITS_SOURCE, RANDOM_TICKET]
 
 

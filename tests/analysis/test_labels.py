@@ -110,7 +110,7 @@ def test_an_own_colour_is_drawn_on_the_screen_and_on_paper(runs: list[Run], stor
     assert green.light.lower() in {to_hex(line.get_color()) for line in legend.get_lines()}
 
 
-def test_an_own_colour_stands_out_of_a_crowd(make_scored: MakeScored, store: Store) -> None:
+def test_an_own_colour_stays_visible_among_many_runs(make_scored: MakeScored, store: Store) -> None:
     crowd = [make_scored("ugs", [[0.8, 0.79]], p_graph=0.01 * (n + 1)) for n in range(5)]
     store.annotate(crowd[2].name, {"color": "blue"})
     rounds = rounds_table(crowd)
@@ -133,7 +133,7 @@ def test_a_title_is_escaped_wherever_it_is_markup(runs: list[Run], store: Store)
     assert r"\$x\textasciicircum{} \& 5 \%" in latex.replace(r"\\", " ")
 
 
-def test_the_longest_titles_leave_room_for_the_curves(make_scored: MakeScored, store: Store) -> None:
+def test_the_longest_titles_leave_room_for_curves(make_scored: MakeScored, store: Store) -> None:
     runs = [make_scored("ugs", [[0.8, 0.7]]), make_scored("random", [[0.7, 0.6]])]
     for place, run in enumerate(runs):
         store.annotate(run.name, {"title": f"{place} {'m' * 58}"})
@@ -142,7 +142,7 @@ def test_the_longest_titles_leave_room_for_the_curves(make_scored: MakeScored, s
     assert area.get_position().width > 0.75
 
 
-def test_the_figure_command_reads_the_stores_titles(runs: list[Run], store: Store, tmp_path: object) -> None:
+def test_the_figure_command_uses_titles_of_the_store(runs: list[Run], store: Store, tmp_path: object) -> None:
     plain, titled = f"{tmp_path}/plain.svg", f"{tmp_path}/titled.svg"
     command = ["figure", "accuracy", runs[0].name, "--store", str(store.root), "--out"]
     assert main([*command, plain]) == 0

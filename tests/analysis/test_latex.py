@@ -1,3 +1,5 @@
+"""Tables in LaTeX, CSV and JSON: escaping, decimals, widths, and the command `table`."""
+
 from __future__ import annotations
 
 import csv
@@ -177,7 +179,7 @@ def test_csv_and_json_hold_every_digit(make_scored: Callable[..., Run]) -> None:
 
 
 @pytest.mark.parametrize("table", ["tickets", "measurements"])
-def test_command_line(
+def test_command_line_writes_latex(
     table: str, make_run: Callable[..., Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = make_run(rounds=2)

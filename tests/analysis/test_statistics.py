@@ -1,3 +1,5 @@
+"""Tests of differences and agreement, with their Holm families, against scipy."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -93,7 +93,7 @@ def test_the_examples_fill_an_experiment(store: Store, open_page: OpenPage, monk
     assert "Complete for seeds 0, 1, 2." in texts(app)
 
 
-def test_an_example_with_older_settings_stands_in_with_a_note(
+def test_an_example_with_older_settings_substitutes_with_a_note(
     store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.data.runs.EXAMPLES", EXAMPLES)

@@ -292,7 +292,7 @@ def test_missing_runs_are_not_replaced_by_others(
 
 
 @pytest.mark.parametrize("page", [*SEVERAL, "subgraphs", "runs"])
-def test_an_empty_store_reports_where_the_run_was(
+def test_a_run_in_the_trash_is_reported_in_an_empty_store(
     make_run: MakeRun, store: Store, open_page: OpenPage, page: str
 ) -> None:
     run = make_run("ugs")

@@ -107,7 +107,7 @@ def test_every_sampler_is_in_the_url(view: dict[str, str], make_run: MakeRun, op
     assert {name: app.query_params[name] for name in view} == {name: text.strip() for name, text in view.items()}
 
 
-def test_a_second_run_stands_beside_the_first(make_run: MakeRun, open_page: OpenPage) -> None:
+def test_a_second_run_is_shown_beside_the_first(make_run: MakeRun, open_page: OpenPage) -> None:
     first, other = make_run("ugs", ("done",)), make_run("random", ("done",), rounds=1)
     app = open_page("subgraphs", run=first.name, round="3", beside=other.name)
     assert app.query_params["beside"] == other.name

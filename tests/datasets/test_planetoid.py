@@ -239,7 +239,7 @@ def test_a_missing_file_names_its_source(raw: Path, tmp_path: Path) -> None:
     assert str(raw) in message
 
 
-def test_papers_outside_the_test_index_have_no_class_and_nothing_is_written(raw: Path, tmp_path: Path) -> None:
+def test_papers_outside_the_test_index_have_no_class(raw: Path, tmp_path: Path) -> None:
     graph = read_planetoid(tmp_path, "Citeseer", "citeseer", ())
     listed = {int(line) for line in (raw / "ind.citeseer.test.index").read_text().split()}
     missing = sorted(set(range(min(listed), max(listed) + 1)) - listed)

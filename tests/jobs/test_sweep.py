@@ -142,7 +142,7 @@ def test_a_sweep_starts_all_workers_or_none(store: Store, slow_engine: Patch, mo
     assert [store.create(second).seed(seed).status().state for seed in (0, 1)] == ["stopped", "stopped"]
 
 
-def test_concurrent_starts_of_one_sweep(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
+def test_concurrent_starts_of_one_sweep_share_the_points(store: Store, slow_engine: Patch, monkeypatch: Patch) -> None:
     first, second = configs(rounds=400)
     take, other_run = launcher.take_lock, store.create(second)
 

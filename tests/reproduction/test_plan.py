@@ -106,7 +106,7 @@ def test_an_example_counts_only_when_it_has_every_seed(draw: Draw, tmp_path: Pat
     assert need.has_rounds
 
 
-def test_the_closest_run_of_equal_rates_stands_in(store: Store, draw: Draw) -> None:
+def test_the_closest_run_of_equal_rates_substitutes(store: Store, draw: Draw) -> None:
     draw(2, hidden=16, p_graph=0.1)
     assert make_plan(ONE, CORA, [0], store.runs()).needs[0].stand_in is None
     draw(2, epochs=5, hidden=16)

@@ -132,7 +132,9 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Reference:
 
 
 @pytest.mark.parametrize(("method", "kind", "at"), CUTS)
-def test_an_interrupted_round_continues(tmp_path: Path, reference: Reference, method: str, kind: str, at: int) -> None:
+def test_an_interrupted_round_continues_from_its_checkpoint(
+    tmp_path: Path, reference: Reference, method: str, kind: str, at: int
+) -> None:
     whole, reports = reference(method, kind)
     cut(tmp_path, method, kind, at)
     rest = Killer()
@@ -154,13 +156,15 @@ def test_an_interrupted_round_continues(tmp_path: Path, reference: Reference, me
         ("admm", "admm", [PRUNED_NETWORK + 3, 3, 2]),
     ],
 )
-def test_repeated_interruptions(tmp_path: Path, reference: Reference, method: str, kind: str, cuts: list[int]) -> None:
+def test_repeated_interruptions_give_the_same_bytes(
+    tmp_path: Path, reference: Reference, method: str, kind: str, cuts: list[int]
+) -> None:
     for at in cuts:
         cut(tmp_path, method, kind, at)
     assert_equal(computed(tmp_path, method, kind, Killer()).path, reference(method, kind)[0].path)
 
 
-def test_progress_and_seconds_count_both_parts(tmp_path: Path) -> None:
+def test_progress_and_seconds_include_the_interrupted_part(tmp_path: Path) -> None:
     first, rest = Killer(IN_SEARCH), Killer()
     with pytest.raises(Cut):
         computed(tmp_path, "ugs", "plain", first)

@@ -1,3 +1,5 @@
+"""A cache of measurements for each test."""
+
 from __future__ import annotations
 
 from pathlib import Path

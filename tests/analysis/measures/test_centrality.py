@@ -1,3 +1,5 @@
+"""Betweenness and clustering of nodes and edges: values, ranks, samples, cache, and the verb `betweenness`."""
+
 from __future__ import annotations
 
 import json

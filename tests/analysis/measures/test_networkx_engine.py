@@ -215,7 +215,7 @@ def expected(graph: nx.Graph) -> dict[str, float]:
     return {name: value for name, value in reference(graph).items() if name not in OURS}
 
 
-def test_every_measure_but_ours_has_a_definition_of_networkx() -> None:
+def test_every_standard_measure_has_a_networkx_definition() -> None:
     assert {each.name for each in in_order()} - OURS == DEFINITIONS.keys()
     missing = [d.functions for d in DEFINITIONS.values() if not hasattr(nx, d.functions)]
     assert missing == []
@@ -281,7 +281,7 @@ def test_networkx_values_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measure(subject, cache, engine="networkx") == first
 
 
-def test_by_default_networkx_computes_what_is_quick_on_a_graph_that_is_not_too_large(
+def test_networkx_by_default_computes_quick_measures_of_small_graphs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     computed: list[str] = []

@@ -278,7 +278,7 @@ def test_measure_json_holds_both_graphs(make_run: MakeRun, store: Store, capsys:
     assert captured.err == ""
 
 
-def test_seed_and_path_choose_what_is_measured(make_run: MakeRun, capsys: Capture) -> None:
+def test_seeds_and_paths_select_the_measured_round(make_run: MakeRun, capsys: Capture) -> None:
     run = make_run(seeds=(4, 7))
     assert main(["measure", str(run.path), "--seed", "7", "--round", "2", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -1,3 +1,5 @@
+"""Small graphs and a Chromium without network for the panels of subgraphs."""
+
 from __future__ import annotations
 
 import shutil

@@ -1,4 +1,4 @@
-"""The layout of large components and the static picture of a whole graph."""
+"""Panels of subgraphs: layout, states of edges, the interactive document, and the static picture of a graph."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_the_same_panels_give_the_same_bytes(two_triangles: Graph, hostile: str)
     assert panels_html([original_panel(two_triangles, part), pruned]) == hostile
 
 
-def test_the_script_of_vis_network_is_there_once(document: tuple[str, str]) -> None:
+def test_the_vis_network_script_is_included_once(document: tuple[str, str]) -> None:
     assert len(document[0]) < 700_000
 
 
@@ -259,7 +259,7 @@ def test_hostile_labels_are_not_executed(page: Page, hostile: str) -> None:
 
 
 @pytest.mark.browser
-def test_panels_draw_offline_and_move_in_sync(page: Page, document: tuple[str, str]) -> None:
+def test_panels_draw_offline_and_move_together(page: Page, document: tuple[str, str]) -> None:
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("console", lambda message: message.type == "error" and failures.append(message.text))

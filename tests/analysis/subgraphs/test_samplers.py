@@ -1,4 +1,4 @@
-"""."""
+"""Samplers of nodes: reproducible samples with the properties of their kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Pareto front against its definition, and its picture."""
+"""Curve tables: means, paired differences, verdicts, labels, printed points, diagnoses, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ def test_the_figure_has_every_round_and_the_front_as_a_line(make_scored) -> None
     assert "On the Pareto front" in stars.hovertext[0]
 
 
-def test_the_words_of_a_dense_line_are_cut_where_labels_are_long(make_scored) -> None:  # noqa: ANN001
+def test_long_labels_of_dense_lines_are_shortened(make_scored) -> None:  # noqa: ANN001
     settings = {"hidden": 8, "epochs": 8, "retrain_epochs": 8, "dropout": 0.9}
     rounds = rounds_table([make_scored("ugs", [[0.8, 0.7]]), make_scored("ugs", [[0.6, 0.5]], **settings)])
     figure = screen.draw(pareto_front(with_front(curve_table(rounds), "graph"), rounds, x="graph"))

@@ -265,7 +265,7 @@ def test_a_folder_that_is_not_a_store_is_not_changed(tmp_path: Path) -> None:
     assert not (root / ".set-aside").exists()
 
 
-def test_a_store_whose_only_run_was_renamed(copy: Copy) -> None:
+def test_the_only_run_of_a_store_can_be_renamed_back(copy: Copy) -> None:
     store = copy()
     kept, *others = store.runs()
     name = kept.name
@@ -329,7 +329,7 @@ def test_files_behind_links_are_not_changed(copy: Copy, tmp_path: Path, place: s
     assert contents(elsewhere) == before
 
 
-def test_a_finding_that_no_longer_holds_is_not_repaired(copy: Copy, tmp_path: Path) -> None:
+def test_an_outdated_finding_is_not_repaired(copy: Copy, tmp_path: Path) -> None:
     run = copy().runs()[0]
     seed, whole = run.path / "seed-0", tmp_path / "whole"
     shutil.copytree(seed, whole)

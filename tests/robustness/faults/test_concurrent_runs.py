@@ -90,7 +90,7 @@ def race(store: Store, *seeds: list[int], widths: list[int]) -> list[str | list[
     return [json.loads(racer.communicate(moment, timeout=PATIENCE)[0]) for racer in racers]
 
 
-def test_exactly_one_of_two_starts_the_seed(gate: Path, stores: list[Store], say: Say) -> None:
+def test_exactly_one_of_two_starts_gets_the_seed(gate: Path, stores: list[Store], say: Say) -> None:
     for store in stores:
         outcomes = race(store, [0], [0], widths=[16])
         (started,) = [each for each in outcomes if isinstance(each, list)]
@@ -107,7 +107,7 @@ def test_exactly_one_of_two_starts_the_seed(gate: Path, stores: list[Store], say
     say(f"\n{RACES} races of two for one seed: one worker each, all runs equal")
 
 
-def test_two_starts_share_the_seeds(gate: Path, stores: list[Store], say: Say) -> None:
+def test_two_concurrent_starts_share_the_seeds(gate: Path, stores: list[Store], say: Say) -> None:
     for store in stores:
         outcomes = race(store, [0, 1], [1, 0], widths=[8, 9])
         assert all(isinstance(each, list) for each in outcomes), outcomes
