@@ -28,6 +28,7 @@ COMMANDS = {
     "parallel": "benchmarks.runs:measure_parallel",
     "pictures": "benchmarks.measurements:measure_pictures",
     "runs": "benchmarks.runs:measure_runs",
+    "scores": "benchmarks.scores:measure_scores",
     "start": "benchmarks.pages:measure_start",
     "stores": "benchmarks.stores:measure_stores",
 }

@@ -109,7 +109,7 @@ for name in {sorted(modules)!r}:
         owner, _, attribute = name.rpartition(".")
         getattr(importlib.import_module(owner), attribute)
 registries = ["glt.datasets.DATASETS", "glt.methods.METHODS", "glt.models.MODELS", "glt.training.tasks.TASKS"]
-for name in [*registries, "glt.pretraining.augmentations.AUGMENTATIONS"]:
+for name in [*registries, "glt.scores.SCORES", "glt.pretraining.augmentations.AUGMENTATIONS"]:
     owner, _, registry = name.rpartition(".")
     assert getattr(importlib.import_module(owner), registry).names()
 """

@@ -17,13 +17,13 @@ from glt.methods import METHODS
 from glt.methods.base import FindRun, Method, Proposal, RoundContext
 from glt.registry import OneOf
 from glt.scores import SCORES, Structure, edge_ranks
-from glt.scores.base import Floats, Ints
+from glt.scores.base import FloatArray, IntArray
 from glt.seeds import stream
 
 # Names of the random streams: what a score draws itself, and the order of equal scores.
 SCORE_DRAWS, TIES = "edge score", "edge score ties"
 # The last scores of each full graph, which every round of a seed reads again: name, seed, scores and ranks.
-_KNOWN: WeakKeyDictionary[Graph, tuple[str, int, Floats, Ints]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Graph, tuple[str, int, FloatArray, IntArray]] = WeakKeyDictionary()
 
 
 class ScoreOptions(BaseModel):
@@ -56,10 +56,12 @@ class ScorePruning(Method):
 
         Both entries of an edge have its rank, so they go together; an odd count leaves one edge one-way.
         """
-        previous, config = context.previous, context.config
+        previous, rate = context.previous.edges, context.config.p_graph
+        if not rate:
+            return Proposal(Masks(previous, _pruned_weights(context)))
         scores, ranks = _of_edges(context)
-        edge = np.flatnonzero(previous.edges.keep) % max(previous.edges.num_edges, 1)
-        edges = previous.edges.prune(ranks[edge].astype(np.float64), config.p_graph)
+        edge = np.flatnonzero(previous.keep) % max(previous.num_edges, 1)
+        edges = previous.prune(ranks[edge].astype(np.float64), rate)
         return Proposal(Masks(edges, _pruned_weights(context)), scores[edge].astype(np.float32))
 
     def search_epochs(self, config: RunConfig) -> int:
@@ -67,12 +69,14 @@ class ScorePruning(Method):
         return 0
 
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
-        """Raise ConfigError if the score cannot be computed on the data set."""
+        """Raise ConfigError if the score is needed and cannot be computed on the data set."""
+        if not config.p_graph:
+            return
         sizes = DATASETS.get(config.dataset).sizes
         SCORES.get(options_of(config.options, ScoreOptions).score).check(sizes.edges, sizes.features)
 
 
-def _of_edges(context: RoundContext) -> tuple[Floats, Ints]:
+def _of_edges(context: RoundContext) -> tuple[FloatArray, IntArray]:
     """Return score and rank of every edge, [E]; of removed edges only those of the full graph mean something."""
     graph, name = context.problem.graph, context.options.score
     pulse = partial(context.pulse, "edge scores")
@@ -99,6 +103,8 @@ def _pruned_weights(context: RoundContext) -> WeightMask:
     Frankle and Carbin 2019).
     """
     kept, rate = context.previous.weights, context.config.p_weight
+    if not rate:
+        return kept
     if context.options.weights == "random":
         draw = context.random("random weights")
         return kept.prune({name: draw.random(keep.shape) for name, keep in kept.keep.items()}, rate)

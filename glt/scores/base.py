@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from glt.datasets.graph import Graph
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 # Receives a step and the number of steps of a long computation; it may raise to stop it.
 Pulse = Callable[[int, int], None]
 
@@ -33,12 +33,12 @@ def no_pulse(step: int, steps: int) -> None:
 class Structure:
     """What a score may read: undirected `edges` [2, E], the number of nodes N, and the features [N, F]."""
 
-    edges: Ints
+    edges: IntArray
     num_nodes: int
     features: csr_array | NDArray[np.float32] | None = None
 
     @classmethod
-    def of(cls, graph: Graph, edges: Ints | None = None) -> Structure:
+    def of(cls, graph: Graph, edges: IntArray | None = None) -> Structure:
         """Return the structure of a graph, or of its nodes with the given edges [2, E]."""
         return cls(graph.edges if edges is None else edges, graph.num_nodes, graph.features)
 
@@ -48,12 +48,12 @@ class Structure:
         return int(self.edges.shape[1])
 
     @cached_property
-    def degrees(self) -> Ints:
+    def degrees(self) -> IntArray:
         """Number of neighbours of each node, [N]."""
         return np.bincount(self.edges.ravel(), minlength=self.num_nodes)
 
     @cached_property
-    def entries(self) -> Ints:
+    def entries(self) -> IntArray:
         """Return [2, 2E]: every edge as (node, neighbour), first (i, j), then (j, i)."""
         return np.concatenate([self.edges, self.edges[::-1]], axis=1)
 
@@ -75,10 +75,10 @@ class EdgeScore(ABC):
     reads_features: bool = False
 
     @abstractmethod
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return one finite number per edge, [E], of a graph with at least one edge."""
 
-    def of(self, structure: Structure, generator: np.random.Generator, pulse: Pulse = no_pulse) -> Floats:
+    def of(self, structure: Structure, generator: np.random.Generator, pulse: Pulse = no_pulse) -> FloatArray:
         """Return the scores [E], float64, higher = kept longer; the `generator` decides what is random.
 
         Raises ConfigError for a graph that is too large, or has no features where the score needs them.
@@ -103,7 +103,7 @@ class EdgeScore(ABC):
             raise ConfigError(f"The score {self.name} needs node features, and this graph has none: choose another.")
 
 
-def edge_ranks(scores: Floats, generator: np.random.Generator) -> Ints:
+def edge_ranks(scores: FloatArray, generator: np.random.Generator) -> IntArray:
     """Return each edge's place in ascending order of score, 0 to E - 1; equal scores fall to the generator.
 
     Scores are compared in single precision, so that rounding errors do not decide between equal ones.
@@ -117,7 +117,7 @@ def edge_ranks(scores: Floats, generator: np.random.Generator) -> Ints:
     return ranks
 
 
-def neighbour_ranks(structure: Structure, values: Floats, generator: np.random.Generator) -> Ints:
+def neighbour_ranks(structure: Structure, values: FloatArray, generator: np.random.Generator) -> IntArray:
     """Return [2, E]: the rank of j among the neighbours of i, and of i among those of j, for each edge (i, j).
 
     `values` [2, E] are those of the neighbours, in the same places; the largest has rank 1. Equal values fall to the
@@ -132,7 +132,7 @@ def neighbour_ranks(structure: Structure, values: Floats, generator: np.random.G
     return ranks.reshape(2, -1)
 
 
-def survival_exponents(structure: Structure, values: Floats, generator: np.random.Generator) -> Floats:
+def survival_exponents(structure: Structure, values: FloatArray, generator: np.random.Generator) -> FloatArray:
     """Return the smallest c at which each edge survives if every node keeps its d^c best neighbours, [E].
 
     With rank r at a node of degree d it is log r / log d (0 for d = 1), the smaller one of the two ends. `values` and
@@ -140,5 +140,5 @@ def survival_exponents(structure: Structure, values: Floats, generator: np.rando
     """
     degrees = np.maximum(structure.degrees[structure.edges], 2)
     ranks = neighbour_ranks(structure, values, generator)
-    lowest: Floats = (np.log(ranks) / np.log(degrees)).min(axis=0)
+    lowest: FloatArray = (np.log(ranks) / np.log(degrees)).min(axis=0)
     return lowest

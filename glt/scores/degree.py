@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from glt.scores import SCORES
-from glt.scores.base import EdgeScore, Floats, Pulse, Structure, survival_exponents
+from glt.scores.base import EdgeScore, FloatArray, Pulse, Structure, survival_exponents
 
 
 class LocalDegree(EdgeScore):
@@ -18,7 +18,7 @@ class LocalDegree(EdgeScore):
     source = "Hamann et al. 2016, Structure-preserving sparsification methods for social networks"
     cost = "a sort of 2E entries"
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return scores in [0, 1]; neighbours of equal degree are ordered by a draw."""
         neighbours = structure.degrees[structure.edges[::-1]].astype(np.float64)
         return 1.0 - survival_exponents(structure, neighbours, generator)
@@ -34,7 +34,7 @@ class DegreeProduct(EdgeScore):
     source = "factor of the symmetric normalisation of Kipf and Welling 2017"
     cost = "linear in E"
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return scores in (0, 1]."""
         products = structure.degrees[structure.edges].astype(np.float64).prod(axis=0)
         return np.asarray(1.0 / np.sqrt(products))
@@ -50,7 +50,7 @@ class Teddy(EdgeScore):
     source = "Seo et al. 2024, TEDDY (ICLR), arXiv 2402.01261"
     cost = "linear in E"
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return scores in (0, 1]."""
         degrees = np.maximum(structure.degrees, 1).astype(np.float64)
         node, neighbour = structure.entries
@@ -69,7 +69,7 @@ class DSpar(EdgeScore):
     source = "Liu et al. 2023, DSpar (TMLR), without its weights on kept edges"
     cost = "linear in E"
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return the keys, one draw per edge."""
         chances = (1.0 / structure.degrees[structure.edges]).sum(axis=0)
         return np.asarray(np.log(chances) + generator.gumbel(size=structure.num_edges))

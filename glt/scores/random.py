@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from glt.scores import SCORES
-from glt.scores.base import EdgeScore, Floats, Pulse, Structure, neighbour_ranks
+from glt.scores.base import EdgeScore, FloatArray, Pulse, Structure, neighbour_ranks
 
 
 class Random(EdgeScore):
@@ -18,7 +18,7 @@ class Random(EdgeScore):
     source = "control"
     cost = "linear in E"
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return one draw per edge."""
         return generator.random(structure.num_edges)
 
@@ -33,7 +33,7 @@ class SpanningForest(EdgeScore):
     source = "minimum spanning tree (Kruskal 1956); the forest is random, but not uniform among all forests"
     cost = "a sort of E edges"
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return scores above 1 for edges of the forest, below 1 for others."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import minimum_spanning_tree
@@ -59,7 +59,7 @@ class KNeighbour(EdgeScore):
     source = "k-neighbour sparsifier, as in Chen et al. 2023, arXiv 2311.12314"
     cost = "a sort of 2E entries"
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return minus the smaller rank of the two ends, -1 at best."""
         ranks = neighbour_ranks(structure, np.zeros((2, structure.num_edges)), generator)
         return np.asarray(-ranks.min(axis=0), dtype=np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 
 from glt.errors import StudioError
 from glt.scores import SCORES
-from glt.scores.base import EdgeScore, Floats, Ints, Pulse, Structure
+from glt.scores.base import EdgeScore, FloatArray, IntArray, Pulse, Structure
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -37,14 +37,14 @@ class EffectiveResistance(EdgeScore):
     cost = f"dense inverse up to {MOST_EXACT} nodes; above, {ROWS} linear systems (random projection)"
     most_edges = 5_000_000
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return the resistances, in (0, 1]; exact up to MOST_EXACT nodes."""
         if structure.num_nodes <= MOST_EXACT:
             return exact_resistance(structure)
         return projected_resistance(structure, generator, pulse)
 
 
-def exact_resistance(structure: Structure) -> Floats:
+def exact_resistance(structure: Structure) -> FloatArray:
     """Return the exact effective resistance of every edge, [E].
 
     With J = 1/n_c between nodes of one component of n_c nodes, M = (L + J)^-1 = L^+ + J gives
@@ -70,7 +70,7 @@ def exact_resistance(structure: Structure) -> Floats:
 
 def projected_resistance(
     structure: Structure, generator: np.random.Generator, pulse: Pulse, rows: int = ROWS
-) -> Floats:
+) -> FloatArray:
     """Return estimates of the effective resistance of every edge, [E]; bridges are exact.
 
     R_ij is the squared length of Z (e_i - e_j) with Z = Q B L^+, where Q [rows, E] holds random signs over sqrt(rows)
@@ -97,7 +97,7 @@ def projected_resistance(
     return resistance
 
 
-def _without_bridges(structure: Structure) -> tuple[Floats, Ints, Ints]:
+def _without_bridges(structure: Structure) -> tuple[FloatArray, IntArray, IntArray]:
     """Return ones [E], the indices of edges that are no bridges, and their ends, nodes numbered anew."""
     # igraph takes half a second to import.
     import igraph
@@ -110,7 +110,7 @@ def _without_bridges(structure: Structure) -> tuple[Floats, Ints, Ints]:
     return np.ones(structure.num_edges), inner, ends.reshape(2, -1)
 
 
-def _clipped(found: Floats, ends: Ints) -> Floats:
+def _clipped(found: FloatArray, ends: IntArray) -> FloatArray:
     """Return resistances within their bounds: the parallel circuit at the ends, and 1.
 
     Joining all other nodes into one can only lower the resistance (Rayleigh); what is left is the edge itself beside
@@ -121,7 +121,7 @@ def _clipped(found: Floats, ends: Ints) -> Floats:
     return np.clip(found, lowest, 1.0)
 
 
-def _adjacency(ends: Ints) -> csr_array:
+def _adjacency(ends: IntArray) -> csr_array:
     from scipy.sparse import csr_array
 
     places = np.concatenate([ends, ends[::-1]], axis=1)
@@ -129,7 +129,7 @@ def _adjacency(ends: Ints) -> csr_array:
     return csr_array((np.ones(places.shape[1]), tuple(places)), shape=(size, size))
 
 
-def _signed_sums(ends: Ints, rows: int, generator: np.random.Generator) -> Floats:
+def _signed_sums(ends: IntArray, rows: int, generator: np.random.Generator) -> FloatArray:
     """Return [N, rows]: every node's sum of the random signs of its edges, minus at the second end."""
     size = int(ends.max()) + 1
     sums = np.empty((size, rows))
@@ -139,7 +139,7 @@ def _signed_sums(ends: Ints, rows: int, generator: np.random.Generator) -> Float
     return sums
 
 
-def _solved(adjacency: csr_array, wanted: Floats) -> Floats:
+def _solved(adjacency: csr_array, wanted: FloatArray) -> FloatArray:
     """Return X [N, rows] with L X = wanted, up to a constant per component, by conjugate gradients.
 
     All columns advance together, so a step is one sparse product. einsum sums in a fixed order: the result does not

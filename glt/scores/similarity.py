@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from glt.scores import SCORES
-from glt.scores.base import EdgeScore, Floats, Pulse, Structure, survival_exponents
+from glt.scores.base import EdgeScore, FloatArray, Pulse, Structure, survival_exponents
 
 # Edges compared at a time: bounds the memory, whatever the size of the graph.
 BLOCK = 100_000
@@ -26,7 +26,7 @@ class Jaccard(EdgeScore):
     cost = "sum of squared degrees, exact"
     most_edges = MOST_EDGES
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return the Jaccard similarities, in [0, 1)."""
         return jaccard(structure, pulse)
 
@@ -42,7 +42,7 @@ class LocalSimilarity(EdgeScore):
     cost = "sum of squared degrees, exact"
     most_edges = MOST_EDGES
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return scores in [-1, 0]; equally similar neighbours are ordered by a draw."""
         similar = np.tile(jaccard(structure, pulse), (2, 1))
         return 0.0 - survival_exponents(structure, similar, generator)
@@ -59,12 +59,12 @@ class FeatureCosine(EdgeScore):
     cost = "features of both ends of each edge"
     reads_features = True
 
-    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> Floats:
+    def compute(self, structure: Structure, generator: np.random.Generator, pulse: Pulse) -> FloatArray:
         """Return the cosines, in [-1, 1]."""
         return cosines(structure, pulse)
 
 
-def jaccard(structure: Structure, pulse: Pulse) -> Floats:
+def jaccard(structure: Structure, pulse: Pulse) -> FloatArray:
     """Return the exact Jaccard similarity of the neighbourhoods of each edge's ends, [E].
 
     igraph merges two sorted neighbourhoods at a time, so the memory stays linear in E.
@@ -79,7 +79,7 @@ def jaccard(structure: Structure, pulse: Pulse) -> Floats:
     return found
 
 
-def cosines(structure: Structure, pulse: Pulse) -> Floats:
+def cosines(structure: Structure, pulse: Pulse) -> FloatArray:
     """Return the cosine of the features of each edge's ends, [E]; sparse features stay sparse."""
     from scipy.sparse import csr_array
 

@@ -72,6 +72,20 @@ def test_a_title_replaces_the_label_of_its_run(runs: list[Run], store: Store) ->
     assert run_labels(runs) == before
 
 
+def test_runs_of_several_edge_scores_are_labelled_by_their_scores(make_scored: MakeScored) -> None:
+    names = ("local_degree", "dspar", "teddy")
+    runs = [make_scored("score", [[0.8, 0.79]], options={"score": name}) for name in names]
+    other = make_scored("ugs", [[0.8, 0.79]])
+    labels = run_labels([*runs, other])
+    assert list(labels.values()) == [
+        "Edge score (local degree)",
+        "Edge score (DSpar)",
+        "Edge score (TEDDY's score)",
+        "UGS",
+    ]
+    assert run_labels([runs[0], other])[runs[0].name] == "Edge score"
+
+
 def test_equal_titles_get_the_end_of_the_name(runs: list[Run], store: Store) -> None:
     for run in runs[:2]:
         store.annotate(run.name, {"title": "mine"})

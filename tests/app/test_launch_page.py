@@ -18,6 +18,7 @@ from glt.jobs import memory, sweep
 from glt.jobs.launcher import Started
 from glt.presets import resolve
 from glt.pretraining.config import PretrainConfig, resolve_pretraining
+from glt.scores import SCORES
 from glt.seeds import read_seeds
 from glt.store import Pretraining, Progress, Run, Status, Store
 from glt.training.problem import network_shape, tensor_specs
@@ -88,6 +89,32 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
         "seeds 0, 2 are already running, seed 0 is already complete.",
         "seed 0 is already complete.",
     ]
+
+
+def test_edge_scores_are_offered_by_their_labels_and_started(
+    store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = list[RunConfig]()
+
+    def begin(at: Store, run: Run, seeds: Sequence[int], **settings: object) -> Started[Run]:
+        started.append(run.config)
+        return Started(run)
+
+    monkeypatch.setattr(sweep, "begin", begin)
+    app = open_page("launch", methods=["ugs", "score"], seeds="0", score="jaccard", inverse="true")
+    offered = app.selectbox(key="score")
+    assert offered.options == ["Local degree (preset)", *(score.label for score in SCORES)]
+    assert all(f"`{score.name}`): {score.description}" in offered.help for score in SCORES)
+    app.button(key="start").click().run()
+    assert not app.exception
+    expected = {"method": "score", "score": "jaccard", "inverse": True}
+    assert started == [resolve({"method": "ugs"}, "official"), resolve(expected, "official")]
+
+
+def test_an_unknown_score_in_a_link_is_reported(store: Store, open_page: OpenPage) -> None:
+    app = open_page("launch", methods="score", score="jacard")
+    assert any("“Score” to “jacard”, which does not exist here" in toast.value for toast in app.toast)
+    assert app.selectbox(key="score").value == ""
 
 
 def test_finished_rounds_cost_nothing(make_run: MakeRun, open_page: OpenPage) -> None:

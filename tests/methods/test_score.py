@@ -44,8 +44,8 @@ def graph() -> Graph:
 
 def context(graph: Graph, round_: int, previous: Masks, seed: int = 0, **settings: Any) -> RoundContext:
     """Return the context of a round without training: weights after round k are a draw of k."""
-    rates = {name: settings.pop(name, RATE) for name in ("p_graph", "p_weight")}
-    config = resolve({"method": "score", "edge_mask": previous.edges.kind, **settings}).model_copy(update=rates)
+    rates = {"p_graph": RATE, "p_weight": RATE}
+    config = resolve({"method": "score", "edge_mask": previous.edges.kind, **rates, **settings})
     draws = np.random.default_rng([round_, 7])
     trained = {name: draws.normal(size=size) for name, size in SHAPES.items()}
 
@@ -171,10 +171,15 @@ def test_weights_by_a_draw_need_no_trained_weights(graph: Graph) -> None:
     assert not np.array_equal(flat[0], flat[2])
 
 
-def test_a_share_of_zero_removes_nothing(graph: Graph) -> None:
-    for weights in ("magnitude", "random"):
-        *_, (_, last) = proposals(graph, weights=weights, p_graph=0.0, p_weight=0.0)
-        assert (last.masks.edges.sparsity, last.masks.weights.sparsity) == (0, 0)
+def test_a_rate_of_zero_keeps_that_half_and_computes_nothing_for_it(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *_, (_, last) = proposals(graph, p_weight=0)
+    assert last.masks.weights.sparsity == 0 < last.masks.edges.sparsity
+    monkeypatch.setattr("glt.methods.score._of_edges", None)
+    *_, (_, last) = proposals(graph, p_graph=0)
+    assert last.masks.edges.sparsity == 0 < last.masks.weights.sparsity
+    assert last.edge_scores is None
 
 
 @pytest.mark.parametrize("recompute", [False, True])
@@ -207,6 +212,7 @@ def test_a_data_set_that_is_too_large_is_refused_before_anything_starts() -> Non
     with pytest.raises(ConfigError, match="effective_resistance is limited to 5,000,000 edges"):
         method.check(resolve({**large, "score": "effective_resistance"}), [0], never)
     method.check(resolve({**large, "score": "dspar"}), [0], never)
+    method.check(resolve({**large, "score": "effective_resistance", "p_graph": 0}), [0], never)
     method.check(resolve({"method": "score", "score": "effective_resistance"}), [0], never)
 
 

@@ -10,6 +10,10 @@ from tests.robustness.behaviour import Case
 
 SHORT = "rounds=2 epochs=6 retrain_epochs=6 hidden=8"
 ADMM = "admm_iterations=2 admm_steps=3"
+SCORES = (
+    "local_degree,local_similarity,k_neighbour,jaccard,feature_cosine,teddy,dspar,effective_resistance,degree_product,"
+    "spanning_forest,random"
+)
 CORA = {
     "ugs": "examples/cora-node-gcn-ugs-df8e8f72",
     "random": "examples/cora-node-gcn-random-113e68a9",
@@ -35,6 +39,9 @@ grid-link        sweep --task link --grid method=ugs,random model=gcn,gin,gat --
 grid-link-admm   sweep --task link --grid model=gcn,gin,gat --method admm --set {SHORT} {ADMM}
 grid-deep        sweep --grid method=ugs,random task=node,link --model resgcn --set {SHORT} layers=3
 deep-admm        run --model resgcn --method admm --set {SHORT} layers=3 {ADMM}
+grid-score       sweep --method score --grid score={SCORES} --set {SHORT}
+score-again      run --method score --set {SHORT} recompute=true inverse=true weights=random edge_mask=undirected
+score-link       run --method score --task link --set {SHORT} score=spanning_forest
 reinit-gcn       run --method reinit --set {SHORT} masks_of={{grid-node#0}}
 reinit-draw      run --method reinit --set {SHORT} masks_of={{grid-node#0}} draw=3
 reinit-gin       run --method reinit --model gin --set {SHORT} masks_of={{grid-node#1}}

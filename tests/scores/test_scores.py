@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from glt.errors import ConfigError, StudioError
 from glt.scores import SCORES, EdgeScore, Structure, edge_ranks, resistance
-from glt.scores.base import Floats
+from glt.scores.base import FloatArray
 from glt.scores.resistance import exact_resistance, projected_resistance
 
 NAMES = {
@@ -40,7 +40,7 @@ def tail() -> Structure:
     return Structure(TAIL, 5, FEATURES)
 
 
-def scored(name: str, structure: Structure, seed: int = 0) -> Floats:
+def scored(name: str, structure: Structure, seed: int = 0) -> FloatArray:
     return SCORES.get(name).of(structure, np.random.default_rng(seed))
 
 
@@ -284,7 +284,7 @@ def test_a_score_that_is_not_finite_is_caught() -> None:
     class Broken(EdgeScore):
         name = "broken"
 
-        def compute(self, structure: Structure, generator: np.random.Generator, pulse: object) -> Floats:
+        def compute(self, structure: Structure, generator: np.random.Generator, pulse: object) -> FloatArray:
             return np.full(structure.num_edges, np.nan)
 
     with pytest.raises(ValueError, match="broken must return one finite number per edge"):
