@@ -1,4 +1,4 @@
-"""RunConfig: everything that determines a result, except the seed; and its JSON."""
+"""RunConfig: everything that determines a result, except the seed and the number of threads; and its JSON."""
 
 from __future__ import annotations
 
