@@ -202,7 +202,7 @@ def numbers(text: str) -> tuple[int, ...]:
     parts = text.split(",")
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise ConfigError(f"{quoted(text)} is not a list of numbers such as 3,17")
-    return tuple(map(int, parts))
+    return tuple(map(count, parts))
 
 
 def devices(text: str) -> tuple[str, ...]:
