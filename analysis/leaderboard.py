@@ -28,7 +28,7 @@ from analysis.statistics import (
 from analysis.tables.curves import RUN_KEYS, Score, curve_table, dense_table, mean_and_interval
 from glt import formats, verdicts
 from glt.store import MacConvention
-from glt.verdicts import DELTA, FEWEST
+from glt.verdicts import DELTA, FEWEST, detects_words
 
 Rank = Literal["best", "dense"]
 RANKS: dict[Rank, str] = {"best": "best pruned round", "dense": "dense round"}
@@ -255,5 +255,5 @@ def comparison_words(row: Mapping[Hashable, Any]) -> str:
     p = formats.p_value(row["p_adjusted"])
     seeds = "seeds not shared" if row["compared"] == UNPAIRED else f"n = {int(row['shared_seeds'])}"
     if word == "none" and not math.isnan(row["detectable"]):
-        seeds += f", detects {formats.points(row['detectable']).lstrip('+')}"
+        seeds += f", detects {detects_words(row['detectable'])}"
     return f"{WORDS[word]}: {gap}, {p} ({seeds})"

@@ -127,16 +127,27 @@ def family_words(family: int, seeds: Collection[int], noun: str = "round") -> st
 
 
 def detectable_difference_words(sizes: Iterable[float]) -> str:
-    """Write the detectable differences; "" where none is known.
+    """Write the detectable differences; "" where none is known. Scores are shares, so none exceeds 100 points.
 
     >>> detectable_difference_words([0.024, 0.071])
     'a difference of 2.4 to 7.1 points would have been shown with 80 % power'
+    >>> detectable_difference_words([1.738, 4.21])
+    'no difference below 100 points would have been shown with 80 % power'
     """
-    known = [formats.fixed(100 * size, 1) for size in sorted(sizes) if not math.isnan(size)]
-    if not known:
+    found = sorted(size for size in sizes if not math.isnan(size))
+    known = [formats.fixed(100 * size, 1) for size in found if size <= 1]
+    if not found:
         return ""
+    shown = f"would have been shown with {100 * verdicts.POWER:g} % power"
+    if not known:
+        return f"no difference below 100 points {shown}"
     span = known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
-    return f"a difference of {span} points would have been shown with {100 * verdicts.POWER:g} % power"
+    none = (
+        ""
+        if len(known) == len(found)
+        else f" in {len(known)} of {len(found)} tests, in the others none below 100 points"
+    )
+    return f"a difference of {span} points {shown}{none}"
 
 
 @dataclass(frozen=True)

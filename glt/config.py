@@ -176,6 +176,14 @@ WANTED = {
     **dict.fromkeys(("bool_parsing", "bool_type"), "true or false is needed"),
 }
 
+# How pydantic names a bound that a number misses: our words, and where it keeps the bound.
+BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("greater than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
+}
+
 
 def all_faults(error: ValidationError) -> list[str]:
     """Return pydantic's errors as sentences, the first of each field."""
@@ -185,5 +193,8 @@ def all_faults(error: ValidationError) -> list[str]:
 
 def _fault(fault: ErrorDetails) -> str:
     where = brief(".".join(str(part) for part in fault["loc"])) or "the configuration"
+    if bound := BOUNDS.get(fault["type"]):
+        words, name = bound
+        return f"{where} must be {words} {fault['ctx'][name]:.12g}, not {brief(str(fault['input']))}."
     what = WANTED.get(fault["type"]) or fault["msg"][0].lower() + fault["msg"][1:]
     return f"{where} cannot be {quoted(fault['input'])}: {brief(what)}."

@@ -89,6 +89,16 @@ def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     return f"Unknown {noun} {quoted(name)}{hint} Known: {', '.join(names)}."
 
 
+def no_round(round: int | str, where: object, last: int) -> str:
+    """Say that there is no such round.
+
+    >>> no_round(9, "runs/a/seed-0", 3)
+    'There is no round 9 in runs/a/seed-0: choose a round from 0 to 3.'
+    """
+    choose = f"a round from 0 to {last}" if last > 0 else "round 0"
+    return f"There is no round {round} in {where}: choose {choose}."
+
+
 # Text.
 
 

@@ -440,16 +440,37 @@ def rule_words(delta: float, family: int) -> str:
     return f"shown to {claim} (one-sided paired t test at {100 * ALPHA:g} %, Holm over {over})"
 
 
+def below_whole(distance: ArrayLike) -> FloatArray:
+    """Return detectable distances, NaN where one exceeds 100 points: scores are shares.
+
+    >>> below_whole([0.0222, 1.738]).tolist()
+    [0.0222, nan]
+    """
+    distances = np.asarray(distance, dtype=np.float64)
+    return np.where(distances > 1, np.nan, distances)
+
+
+def detects_words(distance: float) -> str:
+    """Return a detectable distance as text.
+
+    >>> detects_words(0.0222), detects_words(1.738)
+    ('2.2 points', 'none below 100 points')
+    """
+    return formats.points(distance).lstrip("+") if distance <= 1 else "none below 100 points"
+
+
 def detectable_distance_words(seeds: int, distance: float) -> str:
     """Return the detectable distance from the margin as text; "" if unknown.
 
     >>> detectable_distance_words(5, 0.0222)
     '5 seeds detect a distance of 2.2 points from the margin (80 % power)'
+    >>> detectable_distance_words(2, 1.738)
+    '2 seeds detect no distance below 100 points from the margin (80 % power)'
     """
     if math.isnan(distance):
         return ""
-    points = formats.points(distance).lstrip("+")
-    return f"{seeds} seeds detect a distance of {points} from the margin ({100 * POWER:g} % power)"
+    what = f"a distance of {detects_words(distance)}" if distance <= 1 else "no distance below 100 points"
+    return f"{seeds} seeds detect {what} from the margin ({100 * POWER:g} % power)"
 
 
 def key_words(delta: float) -> str:

@@ -59,23 +59,23 @@ def test_a_config_round_trips_through_json(p: float, rounds: int) -> None:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"p_graph": 1}, "p_graph cannot be 1: "),
-        ({"p_weight": 1.0}, "p_weight cannot be 1.0: "),
+        ({"p_graph": 1}, "p_graph must be less than 1, not 1."),
+        ({"p_weight": 1.0}, "p_weight must be less than 1, not 1.0."),
         ({"p_weight": float("nan")}, "p_weight cannot be nan: "),
         ({"p_graph": "much"}, "p_graph cannot be 'much': a number is needed."),
         ({"p_grap": 0.1}, "Unknown setting 'p_grap': did you mean 'p_graph'"),
-        ({"rounds": 0}, "rounds cannot be 0: "),
+        ({"rounds": 0}, "rounds must be at least 1, not 0."),
         ({"rounds": 2.5}, "rounds cannot be 2.5: a whole number is needed."),
         ({"rounds": "abc"}, "rounds cannot be 'abc': a whole number is needed."),
         ({"learning_rate": float("inf")}, "learning_rate cannot be inf: "),
-        ({"learning_rate": 0}, "learning_rate cannot be 0: "),
-        ({"weight_decay": -1}, "weight_decay cannot be -1: "),
-        ({"dropout": 1}, "dropout cannot be 1: "),
-        ({"layers": 1}, "layers cannot be 1: "),
+        ({"learning_rate": 0}, "learning_rate must be greater than 0, not 0."),
+        ({"weight_decay": -1}, "weight_decay must be at least 0, not -1."),
+        ({"dropout": 1}, "dropout must be less than 1, not 1."),
+        ({"layers": 1}, "layers must be at least 2, not 1."),
         ({"edge_mask": "both"}, "edge_mask cannot be 'both': "),
         ({"degree": "mine"}, "degree cannot be 'mine': "),
         ({"hidden": "wide", "rounds": 0, "roundz": 3}, "3 settings cannot be used: hidden cannot be 'wide': "),
-        ({"model": "gnc", "rounds": 0}, "2 settings cannot be used: rounds cannot be 0: "),
+        ({"model": "gnc", "rounds": 0}, "2 settings cannot be used: rounds must be at least 1, not 0; "),
     ],
 )
 def test_bad_values_are_named_in_one_sentence(values: dict[str, Any], sentence: str) -> None:
@@ -98,7 +98,7 @@ def test_a_config_is_immutable() -> None:
 )
 def test_excessive_sizes_are_refused(name: str, most: int) -> None:
     assert getattr(make_config({name: most}), name) == most
-    with pytest.raises(ConfigError, match=f"{name} cannot be {most + 1}: input should be less than or equal to {most}"):
+    with pytest.raises(ConfigError, match=f"{name} must be at most {most}, not {most + 1}"):
         make_config({name: most + 1})
 
 

@@ -14,7 +14,7 @@ from analysis.cli.main import chosen_score, engine_option, find_runs, score_opti
 from glt.cli import options
 from glt.cli.main import DONE, Args, verb
 from glt.cli.options import choice, flag, option
-from glt.errors import ConfigError, StoreError, quoted
+from glt.errors import ConfigError, StoreError, no_round, quoted
 from glt.formats import as_typed
 
 if TYPE_CHECKING:
@@ -250,9 +250,7 @@ def _measurements(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLate
     )
     if not table.loc[table["kind"] == "run", "seeds"].any():
         asked = " or ".join(map(str, rounds))
-        raise StoreError(
-            f"No seed of these runs has a round {asked}: the last round that all have is {last_common_round(runs)}."
-        )
+        raise StoreError(no_round(asked, "these runs", last_common_round(runs)))
     return table, lambda made: measurements_latex(made, config.dataset, note=training_part(config))
 
 
@@ -285,7 +283,9 @@ def _paper(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
 
     table = paper_table(curve_table(rounds_table(runs), chosen_score(args), "graph", args.macs, args.margin))
     if table.empty:
-        raise StoreError("The paper prints no value for a finished round of these runs: wait, or choose other runs.")
+        complete = all(run.seed(seed).is_complete() for run in runs for seed in run.seeds())
+        more = "" if complete else ", or wait for more rounds"
+        raise StoreError(f"The paper prints no value for a finished round of these runs: choose other runs{more}.")
     return table, paper_latex
 
 

@@ -99,3 +99,4 @@ def write_out(content: bytes, out: Path | None) -> None:
             binary.write(content)
         return
     options.write_file(out, content)
+    options.report_written(out, len(content))

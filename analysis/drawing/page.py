@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -22,12 +23,16 @@ from glt.store import Run
 
 # Width in inches of the narrowest panel whose axes can be read.
 NARROWEST = 2.6
+# In a narrower one (inches), titles run over the axes beside them.
+LEAST_WIDTH = 1.0
 # Height in inches of the letter over a panel.
 LETTER = 0.17
 # A panel is drawn higher than planned by less than this, in inches.
 STRETCH = 0.8
 # Panels on one page.
 MOST_PANELS = 12
+# How matplotlib warns that labels and titles leave no room for axes.
+COLLAPSED = "constrained_layout not applied"
 Shape = tuple[int, int]
 
 
@@ -61,8 +66,24 @@ def on_page(planned: Drawing, choices: FigureChoices) -> Figure:
         keys = planned.fill(figure)
         figure.set_figheight(planned.height + legend_height(keys, width))
         add_legend(figure, keys, width, planned.below)
-        _settle(figure)
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", COLLAPSED, UserWarning)
+                _settle(figure)
+        except UserWarning:
+            raise ConfigError(_no_room_words(len({part.bbox.x0 for part in figure.subfigs}), choices)) from None
         return figure
+
+
+def _no_room_words(across: int, choices: FigureChoices) -> str:
+    """Say that the words of a figure leave no room for its axes, and what to choose."""
+    wider = ", or --columns 2" if choices.columns == 1 else ""
+    if across < 2:
+        return f"The axes do not fit into a figure {choices.width:g} inches wide: choose a smaller --text{wider}."
+    return (
+        f"{across} panels in a row do not fit into a figure {choices.width:g} inches wide: choose fewer columns of "
+        f"panels with --panels{wider}."
+    )
 
 
 def _settle(figure: Figure) -> None:
@@ -117,6 +138,8 @@ def _panels(names: Sequence[str], runs: Sequence[Run], choices: FigureChoices, s
     if len(names) > MOST_PANELS:
         raise ConfigError(f"{len(names)} figures are too many for one page: choose at most {MOST_PANELS}.")
     rows, columns = shape
+    if choices.width / columns < LEAST_WIDTH:
+        raise ConfigError(_no_room_words(columns, choices))
     for name in names:
         FIGURES.get(name)
     drawings = [_drawing(name, runs, choices, choices.width / columns) for name in names]

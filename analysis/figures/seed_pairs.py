@@ -14,6 +14,7 @@ from analysis.drawing.description import EVEN, Axis, Band, Description, Ink, Key
 from analysis.palette import escape
 from analysis.statistics import WORDS, seeds_words
 from glt import formats
+from glt.verdicts import detects_words
 
 HEIGHT = 420
 # An interval far beyond all seeds is cut off this far (points) from them.
@@ -116,7 +117,7 @@ def _text(row: Mapping[Hashable, Any], one: Side, other: Side) -> str:
     chance = formats.p_value(row["p_adjusted"])
     verdict = WORDS[row["verdict"]] + (f", {chance} (Holm over {int(row['family'])} rounds)" if chance else "")
     detectable = row["detectable"]
-    detects = f"Detectable: {formats.points(detectable).lstrip('+')}" if not np.isnan(detectable) else ""
+    detects = f"Detectable: {detects_words(detectable)}" if not np.isnan(detectable) else ""
     lines = [
         f"Round {int(row['round'])}: <b>{difference}</b>",
         formats.opening(verdict),

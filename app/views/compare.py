@@ -47,7 +47,7 @@ from app.data import cache
 from glt import formats
 from glt.formats import cell
 from glt.store import MacConvention, Run
-from glt.verdicts import rule_words
+from glt.verdicts import below_whole, rule_words
 
 # Rows of the table unless the user asks for all.
 MOST_ROWS = 30
@@ -352,7 +352,7 @@ def paired_numbers(table: pd.DataFrame, one: str, other: str) -> pd.DataFrame:
             "95% interval": 100 * (table["high"] - table["difference"]),
             "Significant": table["verdict"].map(SIGNIFICANT),
             "Holm p": table["p_adjusted"],
-            "Detectable": 100 * table["detectable"],
+            "Detectable": 100 * below_whole(table["detectable"]),
             one: 100 * table["one"],
             other: 100 * table["other"],
             "Graph sparsity": 100 * table["graph_sparsity"],

@@ -17,6 +17,7 @@ from app.components.downloads import drawn, show_number_table, show_rounds
 from app.data import cache
 from glt import formats
 from glt.store import MacConvention, Run
+from glt.verdicts import below_whole
 
 CHANGED = "Edges changed by the solver"
 PERCENT = (
@@ -152,7 +153,7 @@ def shown_columns(table: pd.DataFrame) -> pd.DataFrame:
             "95% interval": 100 * (table["high"] - table["mean"]),
             "Against dense": 100 * table["difference"],
             "Holm-adjusted p": table["p_adjusted"],
-            "Detectable": 100 * table["detectable"],
+            "Detectable": 100 * below_whole(table["detectable"]),
             "Seeds": table["seeds"],
             "Seeds needed": table["seeds_needed"],
             "Paper's criterion": ["met" if met else "" for met in table["paper_criterion"]],

@@ -12,7 +12,6 @@ from glt.cli import options
 from glt.cli.main import DONE, FAILED, Args, verb
 from glt.errors import StoreError
 from glt.formats import as_typed, count, file_size, listing, number_of
-from glt.user_path import default_store
 
 if TYPE_CHECKING:
     from glt.doctor import Examined, Finding, Repaired
@@ -48,14 +47,12 @@ def doctor(args: Args) -> int:
     from glt.doctor import examine, examine_store
     from glt.doctor.environment import machine as examine_machine
 
-    store = options.open_store(args, writable=args.repair)
+    open_store = options.open_store if args.runs else options.open_existing_store
+    store = open_store(args, writable=args.repair)
     looked: Iterable[Examined]
     machine = None
     if args.runs:
         looked = map(examine, map(store.folder, dict.fromkeys(args.runs)))
-    elif not store.root.exists() and args.store != default_store():
-        # The default store need not exist yet.
-        raise StoreError(f"There is no store at {store.root}: name the folder your runs are in with --store.")
     else:
         looked, machine = examine_store(store), examine_machine(store)
     for line in machine.lines if machine and not args.json else ():

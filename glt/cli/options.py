@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +18,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from glt.cli.main import Args, Argument, ManyOption, Option
-from glt.errors import ConfigError, StoreError, quoted, unknown_name
+from glt.errors import ConfigError, StoreError, brief, quoted, unknown_name
+from glt.formats import file_size
 from glt.registry import Registry
 from glt.user_path import DEFAULT_STORE, STORE_VARIABLE, default_store, user_path
 
@@ -223,7 +226,9 @@ def assignment(text: str, form: str = FORM) -> tuple[str, str]:
     ('rounds', '5')
     """
     name, equals, value = words(text).partition("=")
-    if not equals or not name.strip() or not value.strip():
+    if equals and name.strip() and not value.strip():
+        raise ConfigError(f"{brief(name.strip())} has no value; write {form}")
+    if not equals or not name.strip():
         raise ConfigError(f"{quoted(text)} is not a setting; write {form}")
     return name.strip(), value.strip()
 
@@ -338,6 +343,15 @@ def open_store(args: Args, writable: bool = False) -> Store:
     return Store(args.store, writable)
 
 
+def open_existing_store(args: Args, writable: bool = False) -> Store:
+    """Return the store named by `--store`; raises StoreError if it is missing and not the default one."""
+    found = open_store(args, writable)
+    # The default store need not exist yet.
+    if not found.root.exists() and args.store != default_store():
+        raise StoreError(f"There is no store at {found.root}: name the folder your runs are in with --store.")
+    return found
+
+
 def find_any_run(args: Args, writable: bool = False) -> KnownRun:
     """Return what RUN names, a run with rounds or a pre-training; raises StoreError when there is none."""
     return open_store(args, writable).find_any(args.run)
@@ -397,6 +411,15 @@ def write_file(path: Path, content: bytes, name: str = "--out") -> None:
         cause = error.__cause__ if isinstance(error, StoreError) else error
         reason = getattr(cause, "strerror", None) or "the file system refuses"
         raise StoreError(f"{path} cannot be written ({reason}): give another {name}.") from error
+
+
+def report_written(path: Path, size: int) -> None:
+    """Say what was written, unless standard output itself, a pipe or a device was."""
+    with suppress(OSError, ValueError):
+        if os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno())):
+            return
+    if path.is_file():
+        print(f"Wrote {path}, {file_size(size)}.")
 
 
 def check_folder_of(path: Path, name: str) -> None:

@@ -135,8 +135,8 @@ VERDICT_CAPTION = (
     "ticket: {rule}; no ticket: shown to lose more; open: neither is shown. against dense: mean of the paired "
     "differences in points, 95% interval; p: Holm-adjusted, one-sided in the direction of the mean; detects: smallest "
     "distance from the margin that these seeds detect with 80 % power, corrected for the number of rounds (for one "
-    "round alone); needs: approximate number of seeds that would decide an open round; paper's: the paper's criterion, "
-    "mean at least the dense mean, which is not a test"
+    "round alone), a dash above 100 points; needs: approximate number of seeds that would decide an open round; "
+    "paper's: the paper's criterion, mean at least the dense mean, which is not a test"
 )
 
 
@@ -203,14 +203,16 @@ def print_verdicts(console: Console, document: Mapping[str, Any], margin: float,
 
 def _cells(verdict: Verdict) -> Iterator[str]:
     """Yield the cells of VERDICT_COLUMNS from "against dense" on."""
-    from glt.verdicts import MOST_SEEDS
+    from glt.verdicts import MOST_SEEDS, below_whole
 
     mean, half = points(verdict.mean, 2).removesuffix(" points"), verdict.high - verdict.mean
     yield mean if math.isnan(half) else f"{mean} \N{PLUS-MINUS SIGN} {fixed(100 * half, 2)}"
     yield verdict.word
     yield p_value(verdict.p_adjusted).removeprefix("p ").removeprefix("= ") or MISSING
-    detects = f"{fixed(100 * verdict.detectable, 1)} ({fixed(100 * verdict.detectable_alone, 1)})"
-    yield MISSING if math.isnan(verdict.detectable) else detects
+    detects, alone = (
+        fixed(100 * float(below_whole(each)), 1) for each in (verdict.detectable, verdict.detectable_alone)
+    )
+    yield MISSING if alone == MISSING else f"{detects} ({alone})"
     needs = f"> {MOST_SEEDS}" if verdict.needed is None else f"about {verdict.needed}"
     yield needs if verdict.word == "open" else ""
     yield "met" if verdict.meets_paper_criterion else "not met"

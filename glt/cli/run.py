@@ -150,7 +150,9 @@ def resume(args: Args) -> int:
     from glt.store import Run, Store
 
     found = options.find_any_run(args, writable=True)
-    for seed_run in map(found.seed, args.seeds or found.seeds()) if isinstance(found, Run) else ():
+    for seed_run in (
+        map(found.seed, args.seeds or found.seeds()) if isinstance(found, Run) and not found.is_example else ()
+    ):
         sound, written = seed_run.sound_rounds(), seed_run.whole_rounds()
         if sound < written and not seed_run.is_at_work():
             again = "it is" if sound == written - 1 else f"rounds {sound} to {written - 1} are"

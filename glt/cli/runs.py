@@ -39,7 +39,7 @@ def list_runs(args: Args) -> int:
     from glt.cli.documents import list_entry
     from glt.store import bundled_examples, paths
 
-    store = options.open_store(args)
+    store = options.open_existing_store(args)
     is_theirs = paths.is_same_folder(store.root, paths.EXAMPLES)
     examples = bundled_examples(annotated_in=store.root) if args.examples and not is_theirs else []
     if args.json:

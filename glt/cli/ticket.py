@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from glt.cli import options
 from glt.cli.main import DONE, FAILED, Args, verb
 from glt.errors import LONGEST_MESSAGE, ConfigError, brief
-from glt.formats import count, file_size, number_of, percent
+from glt.formats import count, number_of, percent
 
 if TYPE_CHECKING:
     from glt.store import SeedRun
@@ -48,7 +48,7 @@ def export(args: Args) -> int:
         )
     content = _content(options.find_seed_run(args), args.round, args.format)
     options.write_file(args.out, content)
-    print(f"Wrote {args.out}, {file_size(len(content))}.")
+    options.report_written(args.out, len(content))
     return DONE
 
 

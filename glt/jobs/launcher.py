@@ -21,16 +21,16 @@ from typing import Any, Generic, TypeVar
 
 from glt.config import RunConfig
 from glt.errors import JobError, StoreError
-from glt.formats import file_size, listing
+from glt.formats import as_typed, file_size, listing
 from glt.jobs.devices import Dealer, Settings, Wanted, check_device, settle
 from glt.jobs.estimate import forecast
 from glt.jobs.memory import check_memory
 from glt.jobs.queue import check_needs, join_line, line_of
 from glt.pretraining.config import PretrainConfig
-from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store
-from glt.store.atomic_io import refuse_link, writing
+from glt.store import AnyRun, Pretraining, Run, SeedFolder, Status, Store, paths
+from glt.store.atomic_io import make_folder, refuse_link, writing
 from glt.store.locks import ACTIVE, NO_PROCESS, InUse, is_worker, named_process, sign_lock, take_lock
-from glt.user_path import free_bytes
+from glt.user_path import DEFAULT_STORE, free_bytes
 
 GRACE = 30.0
 LOOK_AGAIN = 0.05
@@ -98,6 +98,8 @@ def check_room(store: Store, configs: Sequence[RunConfig], seeds: Sequence[int])
     needed = forecast(store, configs, seeds, ()).size_bytes
     free = free_bytes(store.root)
     if needed > free:
+        # Some file systems, such as /proc, have no space because nobody can write there.
+        make_folder(store.root)
         raise StoreError(
             f"These rounds need about {file_size(needed)}, but only {file_size(free)} are free on the disk of the "
             f"store {store.root}: choose fewer rounds, epochs or seeds, a smaller width, or another --store."
@@ -137,7 +139,7 @@ def begin(
     and memory suffice, as `check` does for a start.
     """
     if run.is_example:
-        raise StoreError(f"{run.name} is a bundled example and cannot be extended: choose a store of your own.")
+        raise StoreError(_example_words(run))
     lacking: list[int] = []
     finished: list[int] = []
     busy: list[int] = []
@@ -160,6 +162,16 @@ def begin(
     return replace(
         begun, finished=tuple(sorted([*begun.finished, *finished])), elsewhere=tuple(sorted([*begun.elsewhere, *busy]))
     )
+
+
+def _example_words(run: AnyRun) -> str:
+    """Say that an example cannot be extended, and how to compute it in another store."""
+    seeds = ",".join(map(str, run.seeds()))
+    anew = as_typed("run", "--config", run.path / paths.CONFIG, "--seeds", seeds, "--store", DEFAULT_STORE)
+    remedy = (
+        f"compute it in a store of your own with `{anew}`" if isinstance(run, Run) else "choose a store of your own"
+    )
+    return f"{run.name} is a bundled example and cannot be extended: {remedy}."
 
 
 def resume(

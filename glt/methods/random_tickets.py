@@ -56,7 +56,9 @@ class Reinit(Method):
         """Raise ConfigError if the source run is missing, unsuitable or incomplete."""
         name = options_of(config.options, ReinitOptions).masks_of
         if not name:
-            raise ConfigError("Random tickets need a source of masks: set masks_of to a finished run.")
+            raise ConfigError(
+                "Random tickets need a source of masks: add --set masks_of=RUN, a finished run of the same store."
+            )
         source = find_run(name)
         own, others = _shaping_settings(config), _shaping_settings(source.config)
         for field in (name for name in others if name in own):

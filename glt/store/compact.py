@@ -15,7 +15,7 @@ import numpy as np
 
 from glt import zip_files
 from glt.config import EdgeMaskKind, canonical_json, parse_json
-from glt.errors import StoreError
+from glt.errors import StoreError, no_round
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.atomic_io import check_regular, check_schema, reading, replace_file
 from glt.store.paths import SCHEMA
@@ -124,7 +124,7 @@ class CompactMasks:
 
     def _require(self, round: int) -> None:
         if not 0 <= round <= self.last:
-            raise StoreError(f"This example holds no round {round}: its rounds are 0 to {self.last}.")
+            raise StoreError(no_round(round, "this example", self.last))
 
 
 def encode(planes: BoolArray) -> Bytes:

@@ -172,8 +172,11 @@ class Run(RunFolder[SeedRun]):
 
 def read_config(path: Path) -> RunConfig:
     """Return the configuration in a run's folder, or in a file like config.json."""
-    remedy = REMEDY if path.is_dir() else "name the config.json of a run, or its folder"
+    remedy = "give the path of a run's config.json, or of its folder"
     file = path / paths.CONFIG if path.is_dir() else path
+    document = read_json(file, remedy)
+    if isinstance(document, dict) and "schema" not in document:
+        raise StoreError(f"{file} names no format version, as every config.json of a run does: {remedy}.")
     return Run.read_settings(file, read_document(file, remedy), remedy)
 
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from glt.config import RunConfig, canonical_json
 from glt.datasets.registry import current_hash
-from glt.errors import StoreError
+from glt.errors import StoreError, no_round
 from glt.formats import as_typed
 from glt.masks import EdgeMask, Masks
 from glt.pretraining.config import PretrainConfig
@@ -198,7 +198,9 @@ class SeedRun(SeedFolder):
         """Return the record of one round; raises StoreError without it, or as `rounds`."""
         records = self.rounds()
         if not 0 <= round < len(records):
-            raise StoreError(f"Round {round} is not in {self.path}, which holds rounds 0 to {len(records) - 1}.")
+            if not records:
+                raise self._no_round_yet()
+            raise StoreError(no_round(round, self.path, len(records) - 1))
         return records[round]
 
     def search_seconds(self, round: int) -> float:
@@ -301,10 +303,13 @@ class SeedRun(SeedFolder):
         """Return the file with the masks of a round; raises StoreError without it."""
         if not 0 <= round < self.whole_rounds():
             if not self.rounds():
-                raise StoreError(f"{self.path} holds no finished round yet: wait for round 0, or resume the run.")
+                raise self._no_round_yet()
             last = self.whole_rounds() - 1
-            raise StoreError(f"{self.path} holds no round {round}: its finished rounds are 0 to {last}.")
+            raise StoreError(no_round(round, self.path, last))
         return paths.masks_file(self.path, round)
+
+    def _no_round_yet(self) -> StoreError:
+        return StoreError(f"{self.path} holds no finished round yet: wait for round 0, or resume the run.")
 
     def _refuse_for_example(self, what: str) -> None:
         if self.is_example:

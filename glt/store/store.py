@@ -288,8 +288,10 @@ class Store:
         self._refuse_read_only()
         held = self._newest_trashed()
         if name not in held:
-            known = f"it holds {', '.join(sorted(held))}" if held else "it holds no run"
-            raise StoreError(f"The trash of the store {self.root} holds no run {name!r}: {known}.")
+            if not held:
+                raise StoreError(f"The trash of the store {self.root} is empty: no run can be restored from it.")
+            known = ", ".join(sorted(held))
+            raise StoreError(f"The trash of the store {self.root} holds no run {name!r}: it holds {known}.")
         with briefly_locked(self.root / paths.CONFIG_LOCK):
             place = self.root / name
             if os.path.lexists(place):

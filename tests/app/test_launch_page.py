@@ -30,8 +30,8 @@ from tests.app.conftest import MakePretraining, MakeRun, OpenPage, texts
     [
         ({"seeds": "0, x"}, "'x' is not a seed"),
         ({"seeds": "-1"}, "'-1' is not a seed"),
-        ({"p_graph": "2"}, "p_graph cannot be '2'"),
-        ({"rounds": "0"}, "rounds cannot be '0'"),
+        ({"p_graph": "2"}, "p_graph must be less than 1, not 2"),
+        ({"rounds": "0"}, "rounds must be at least 1, not 0"),
         ({"learning_rate": "fast"}, "learning_rate cannot be 'fast'"),
         ({"methods": ""}, "No method is chosen"),
         ({"methods": "ugs", "vary": "hidden"}, "hidden has no values"),
@@ -154,7 +154,7 @@ def test_prunable_tensors_are_listed(store: Store, open_page: OpenPage) -> None:
 def test_random_tickets_need_a_source_run(store: Store, make_run: MakeRun, open_page: OpenPage) -> None:
     app = open_page("launch", methods="reinit", seeds="0")
     assert [error.value for error in app.error] == [
-        "Random tickets need a source of masks: set masks_of to a finished run."
+        "Random tickets need a source of masks: add --set masks_of=RUN, a finished run of the same store."
     ]
     assert app.button(key="start").disabled
     run = make_run("ugs")

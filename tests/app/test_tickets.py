@@ -194,7 +194,7 @@ def test_a_failed_command_shows_its_error(make_run: MakeRun) -> None:
     arguments = ticket_actions.command_line("cost", run, 9, 0, "--json")
     failing = computation.Computation(["glt", *arguments])
     failing.wait()
-    assert "holds no round 9" in failing.answer()["error"]
+    assert "no round 9" in failing.answer()["error"]
     assert as_typed(*arguments) == shlex.join(
         [*program(), "cost", str(run.path), "--round", "9", "--seed", "0", "--json"]
     )

@@ -110,6 +110,14 @@ def test_tables_of_list_and_show(run: Run, capsys: pytest.CaptureFixture[str]) -
     assert "1 run, " in listed
 
 
+def test_an_example_is_not_resumed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    example = bundled_examples()[0]
+    assert main(["resume", example.reference]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "cannot be extended: compute it in a store of your own with `" in line
+    assert f"run --config {example.path / 'config.json'} --seeds" in line
+
+
 def test_a_damaged_run_is_named_beside_the_others(store: Store, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
     other = store.create(RunConfig(method="random"))
     (other.path / "config.json").write_text("{")

@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse
 
 from glt.cli.main import main
+from glt.formats import file_size
 from glt.presets import resolve
 from glt.store import Run, Store, bundled_examples
 from glt.ticket_file.io import ticket_bytes
@@ -35,7 +36,7 @@ def run(store: Store) -> Run:
 def test_a_ticket_is_exported_and_imported(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "ticket.zip"
     assert main(["export", run.name, "--round", "1", "--out", str(file)]) == 0
-    assert capsys.readouterr().out.startswith(f"Wrote {file}, ")
+    assert capsys.readouterr().out == f"Wrote {file}, {file_size(file.stat().st_size)}.\n"
     assert main(["import", str(file), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["passed"]

@@ -310,6 +310,13 @@ def test_a_status_of_another_worker_is_not_overwritten(store: Store, drawn: Run)
     assert drawn.seed(0).status().state == "lost"
 
 
+def test_a_store_that_cannot_be_made_is_not_called_full(config: RunConfig, monkeypatch: Patch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(StoreError, match="cannot be written"):
+        start(Store(tmp_path / "file" / "store"), config, [0])
+
+
 def test_missing_rounds_need_disk_space(store: Store, config: RunConfig, wait: Wait, monkeypatch: Patch) -> None:
     wait(start(store, config, [0]).run, "done")
     one = forecast(store, [config], [1], ()).size_bytes

@@ -67,7 +67,7 @@ def test_the_last_setting_changes_fastest() -> None:
         ({}, [("p_graph", ".1,,.2")], "p_graph lacks a value"),
         ({}, [("p_graph", ".1,.10")], "holds the same run twice (p_graph = 0.1)"),
         ({}, [("p_grap", ".1")], "Unknown setting 'p_grap': did you mean 'p_graph'?"),
-        ({}, [("p_graph", ".1,2")], "p_graph cannot be '2'"),
+        ({}, [("p_graph", ".1,2")], "p_graph must be less than 1, not 2"),
         ({}, [("hidden", "16,many")], "hidden cannot be 'many'"),
         ({}, [("model", "gcn,gnc")], "Unknown model 'gnc'"),
         ({}, [("rounds", "2,4")], "rounds cannot be varied"),

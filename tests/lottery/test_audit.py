@@ -69,7 +69,7 @@ def test_audit_fails_if_a_removed_edge_or_weight_still_acts(compute: Compute) ->
 
 
 def test_auditing_a_missing_round_is_refused(compute: Compute) -> None:
-    with pytest.raises(StoreError, match="Round 7 is not in"):
+    with pytest.raises(StoreError, match="There is no round 7 in"):
         audit(compute(rounds=1), 7)
 
 

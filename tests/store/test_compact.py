@@ -178,7 +178,7 @@ def test_edges_are_read_without_the_weights(example: Run, run: Run) -> None:
             assert np.array_equal(mask.keep, whole.masks(number).edges.keep)
     assert "_compact" not in vars(packed)
     for one in (packed, whole):
-        with pytest.raises(StoreError, match="holds no round 99"):
+        with pytest.raises(StoreError, match="no round 99"):
             one.edge_mask(99)
 
 

@@ -115,7 +115,7 @@ def age(folder: Path) -> None:
         (b'{"schema":1}', r"config\.json is damaged"),
         (b'{"schema":2,"config":{}}', "newer GLT Studio"),
         (b'{"config":{}}', "names no format version"),
-        (b'{"schema":1,"config":{"p_graph":7}}', "p_graph cannot be 7"),
+        (b'{"schema":1,"config":{"p_graph":7}}', "p_graph must be less than 1, not 7"),
         (b'{"schema":1,"config":{"hidden":17}}', "does not match its config.json"),
         (b'{"schema":1,"config":{"method":"unheard"}}', "Unknown method 'unheard'"),
         (b"[]", "names no format version"),
@@ -221,7 +221,7 @@ def test_restoring_a_taken_or_unknown_name_is_refused(store: Store, run: Run) ->
     with pytest.raises(StoreError, match=f"holds no run 'other': it holds {run.name}"):
         store.restore("other")
     store.empty_trash()
-    with pytest.raises(StoreError, match="it holds no run"):
+    with pytest.raises(StoreError, match="is empty: no run can be restored"):
         store.restore(run.name)
 
 

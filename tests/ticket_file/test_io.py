@@ -151,7 +151,7 @@ def test_rounds_without_a_ticket_are_refused(draw: Callable[..., SeedRun]) -> No
     seed_run = draw(model="gat", gat_heads=2, gat_mask="logit")
     with pytest.raises(ConfigError, match=r"exp\(0\)"):
         make_ticket(seed_run, 1)
-    with pytest.raises(StoreError, match="Round 7 is not in"):
+    with pytest.raises(StoreError, match="There is no round 7 in"):
         make_ticket(draw(), 7)
 
 

@@ -124,7 +124,7 @@ def test_hyper_parameters_equal_the_authors() -> None:
         ({"edges": 19}, {}, "Cora has 19 edges, too few for link prediction"),
         ({"tasks": ("node",)}, {}, "Data set 'cora' cannot be used for task 'link'; its tasks: node."),
         ({}, {"gic_clusters": 2709}, "gic_clusters cannot be 2709: Cora has 2708 nodes"),
-        ({}, {"split_seed": -1}, "split_seed cannot be -1"),
+        ({}, {"split_seed": -1}, "split_seed must be at least 0, not -1"),
         ({}, {"link_objective": "dgi"}, "link_objective cannot be 'dgi'"),
     ],
 )

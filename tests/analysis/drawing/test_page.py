@@ -13,11 +13,13 @@ from matplotlib.figure import Figure
 
 from analysis.cli.main import main
 from analysis.commands import figure_command
+from analysis.drawing import page
 from analysis.drawing.files import figure_bytes
 from analysis.drawing.page import draw, plan
 from analysis.drawing.venues import VENUES
 from analysis.figures.base import FIGURES, FigureChoices
 from glt.errors import ConfigError
+from glt.formats import file_size
 from glt.store import Run, bundled_examples
 
 NAMES = "accuracy,pareto,degrees"
@@ -48,12 +50,14 @@ def test_panels_of_a_row_are_aligned(runs: Sequence[Run]) -> None:
 
 
 def test_the_command_line_gives_the_same_bytes_and_numbers(
-    runs: Sequence[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runs: Sequence[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
     own = [str(run.path.absolute()) for run in runs]
     command = figure_command(NAMES, own, WIDE, "runs", "p.pdf", "3x1").split()[1:]
     assert main(command) == 0
+    assert capsys.readouterr().out == f"Wrote p.pdf, {file_size(Path('p.pdf').stat().st_size)}.\n"
     assert Path("p.pdf").read_bytes() == figure_bytes(draw(NAMES, runs, WIDE, "3x1"), "pdf")
     assert main([*command[:-1], "p.csv"]) == 0
     table = pd.read_csv("p.csv")
@@ -70,6 +74,19 @@ def test_impossible_choices_are_refused(runs: Sequence[Run], names: str, shape: 
         plan(names, runs, WIDE, shape)
     with pytest.raises(ConfigError, match="too many"):
         plan(",".join(["accuracy"] * 13), runs, WIDE)
+
+
+def test_panels_without_room_for_their_axes_are_refused(runs: Sequence[Run]) -> None:
+    with pytest.raises(ConfigError, match=r"4 panels in a row .* fewer columns .* --panels, or --columns 2"):
+        plan("accuracy,pareto", runs, FigureChoices(), "1x4")
+    with pytest.raises(ConfigError, match=r"9 panels in a row .* fewer columns of panels with --panels\."):
+        plan("accuracy,pareto", runs, WIDE, "9x9")
+
+
+def test_axes_without_room_are_refused_in_one_sentence(runs: Sequence[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "LEAST_WIDTH", 0.1)
+    with pytest.raises(ConfigError, match="9 panels in a row do not fit"):
+        draw("accuracy,pareto", runs, FigureChoices(), "9x9")
 
 
 MakeScored = Callable[..., Run]
