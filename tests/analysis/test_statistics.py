@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.statistics import Gap, agreements, significances
+from analysis.statistics import Gap, agreements, detectable_difference_words, significances
 from glt import verdicts
 
 
@@ -48,3 +50,11 @@ def test_agreement_equals_two_one_sided_tests_of_scipy(shift: float) -> None:
     below, above = (stats.ttest_1samp(values, side, alternative="less").pvalue for side in (0.015, -0.015))
     assert found.p_agrees == pytest.approx(max(below, 1 - above))
     assert found.p_differs == pytest.approx(min(1.0, 2 * min(1 - below, above)))
+
+
+def test_a_detectable_difference_beyond_100_points_is_not_shown() -> None:
+    power = "would have been shown with 80 % power"
+    assert detectable_difference_words([math.nan]) == ""
+    assert detectable_difference_words([1.738, 4.21]) == f"no difference below 100 points {power}"
+    words = f"a difference of 17.3 points {power} in 1 of 2 tests, in the others none below 100 points"
+    assert detectable_difference_words([1.738, 0.173]) == words

@@ -46,6 +46,17 @@ def test_a_ticket_is_exported_and_imported(run: Run, tmp_path: Path, capsys: pyt
     assert "Check passed" in capsys.readouterr().out
 
 
+def test_a_file_written_into_standard_output_is_not_reported(tmp_path: Path) -> None:
+    out = tmp_path / "table.csv"
+    (link := tmp_path / "link.csv").symlink_to("/dev/stdout")
+    command = [sys.executable, "-m", "analysis", "figure", "accuracy", bundled_examples()[0].reference, "--out"]
+    with out.open("wb") as file:
+        subprocess.run([*command, str(link)], stdout=file, check=True)
+    piped = subprocess.run([*command, str(link)], capture_output=True, check=True).stdout
+    assert b"Wrote" not in piped
+    assert out.read_bytes() == piped
+
+
 def test_wrong_numbers_fail_the_import(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ticket = make_ticket(run.seed(3), 1)
     record = ticket.about.record.model_copy(update={"test": 0.999, "best_epoch": 10**6})
