@@ -34,7 +34,7 @@ from analysis.runs import shared_graph
 from analysis.subgraphs.panel import node_name
 from glt import formats
 from glt.datasets import Graph
-from glt.errors import ConfigError, StoreError
+from glt.errors import ConfigError, StoreError, no_round
 from glt.store import Run
 
 HEIGHT = 340
@@ -108,7 +108,9 @@ def _scored(runs: Sequence[Run], choices: FigureChoices, edge: int, graph: Graph
     labels = run_labels(runs)
     for run in runs:
         seed, number = shown_round(run, choices)
-        last = max(number, seed.whole_rounds() - 1)
+        last = seed.whole_rounds() - 1
+        if number > last:
+            raise StoreError(no_round(number, seed.path, last))
         decisions = decisions_of(seed, [seed.edge_mask(each) for each in range(last + 1)], graph)
         if decisions:
             lines, rows = line_table(decisions), score_table(decisions, edge)

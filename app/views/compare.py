@@ -252,7 +252,9 @@ COLUMNS = (
 
 
 SIGNIFICANT = {"higher": "higher", "lower": "lower", "none": "no", "no test": "no test"}
-ABOUT_DETECTABLE = "Smallest difference (points) that these seeds detect with 80 % power, corrected like the p-value."
+ABOUT_DETECTABLE = (
+    "Smallest difference (points) that these seeds detect with 80 % power, corrected like the p-value; empty above 100."
+)
 
 
 def show_pair(runs: list[Run], score: Score, first: Sequence[str]) -> None:

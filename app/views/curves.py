@@ -33,7 +33,10 @@ ABOUT_VERDICT = (
     "neither is significant; no verdict: a single seed, or no spread between seeds."
 )
 ABOUT_P = "One-sided, in the direction of the mean, corrected for all rounds shown"
-ABOUT_DETECTABLE = "Smallest distance from the margin that these seeds detect with 80 % power, corrected for all rounds"
+ABOUT_DETECTABLE = (
+    "Smallest distance from the margin that these seeds detect with 80 % power, "
+    "corrected for all rounds; empty above 100"
+)
 ABOUT_NEEDED = "Seeds needed to settle an open round, if mean and spread stay the same"
 ABOUT_CHANGED = "ADMM: kept edges that a projection of the solver's initial values would remove; mean over seeds"
 CUTS, AT_CHANCE = "Cuts without gradient", "Search at chance by epoch"

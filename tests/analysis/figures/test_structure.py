@@ -143,6 +143,9 @@ def test_bad_choices_are_refused(make_run: Callable[..., Run], make_scored: Call
     run = make_run()
     with pytest.raises(ConfigError, match="kind of sample"):
         draw("subgraphs", [run], FigureChoices(sample=Sample(kind="stroll")))
+    example = bundled_examples()[0]
+    with pytest.raises(StoreError, match=r"There is no round 99 in .*: choose a round from 0 to"):
+        plan("scores", [example], FigureChoices(round=99))
     with pytest.raises(StoreError, match="no round 9"):
         draw("subgraphs", [run], FigureChoices(round=9, sample=SMALL))
     with pytest.raises(ConfigError, match="one graph, not on Cora and Citeseer: choose"):
