@@ -441,39 +441,39 @@ ABOUT_COLOR = (
     "different shade is drawn."
 )
 ABOUT_HIDING = "Hides the run on other pages and lists it last here. Nothing is deleted."
-FIELDS = ("title", "note", "color")
 SAVED = "annotations saved: "
 
 
 def annotate(catalog: Catalog, run: AnyRun, computed: str) -> None:
     """Offer to edit title (default: `computed`), note and colour, or to hide a run."""
-    annotation = run.annotation
-    _settle(run)
-    saved = st.session_state.setdefault(f"{SAVED}{run.reference}", 0)
+    annotation, of_run = run.annotation, run.reference
+    version = _version(run)
     # A new key makes a new, closed popover: Streamlit cannot close one.
-    with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{saved}-{run.reference}"):
-        with st.form(f"annotation-{run.reference}", border=False):
-            keys = {field: f"annotation-{field}-{run.reference}" for field in FIELDS}
-            title = st.text_input("Title", key=keys["title"], placeholder=computed, width=420)
-            note = st.text_area("Note", key=keys["note"], height=110, width=420)
-            color = st.pills("Colour", COLORS, key=keys["color"], help=ABOUT_COLOR, width=420)
-            if st.form_submit_button("Save", type="primary", key=f"save-annotation-{run.reference}"):
+    with st.popover("Annotate", icon=":material/edit_note:", key=f"annotate-{version}-{of_run}"):
+        with st.form(f"annotation-{of_run}", border=False):
+            # The annotation is the default of the fields: a value in the session is lost when the browser draws them
+            # anew, and Save would then erase it.
+            keys = {field: f"annotation-{field}-{version}-{of_run}" for field in ("title", "note", "color")}
+            title = st.text_input("Title", annotation.title, key=keys["title"], placeholder=computed, width=420)
+            note = st.text_area("Note", annotation.note, key=keys["note"], height=110, width=420)
+            color = st.pills(
+                "Colour", COLORS, default=annotation.color or None, key=keys["color"], help=ABOUT_COLOR, width=420
+            )
+            if st.form_submit_button("Save", type="primary", key=f"save-annotation-{of_run}"):
                 _save(catalog, run, {"title": title or "", "note": note or "", "color": color or ""})
         st.caption(ABOUT_ANNOTATION)
         words, icon = ("Show", "visibility") if annotation.hidden else ("Hide", "visibility_off")
-        if st.button(words, key=f"hide-{run.reference}", icon=f":material/{icon}:", help=ABOUT_HIDING):
+        if st.button(words, key=f"hide-{of_run}", icon=f":material/{icon}:", help=ABOUT_HIDING):
             _save(catalog, run, {"hidden": not annotation.hidden})
 
 
-def _settle(run: AnyRun) -> None:
-    """Set the fields to the annotation when it changes; else keep what is typed."""
-    annotation, key = run.annotation, f"annotation: {run.reference}"
-    if st.session_state.get(key) != annotation:
-        st.session_state[key] = annotation
-        for field in FIELDS:
-            st.session_state[f"annotation-{field}-{run.reference}"] = getattr(annotation, field) or (
-                None if field == "color" else ""
-            )
+def _version(run: AnyRun) -> int:
+    """Count the annotations that this session has seen of a run: new fields for each, else what is typed stays."""
+    known, count = f"annotation: {run.reference}", f"{SAVED}{run.reference}"
+    if st.session_state.setdefault(known, run.annotation) != run.annotation:
+        st.session_state[known] = run.annotation
+        st.session_state[count] = st.session_state.get(count, 0) + 1
+    return int(st.session_state.setdefault(count, 0))
 
 
 def _save(catalog: Catalog, run: AnyRun, changes: Mapping[str, Any]) -> None:

@@ -244,9 +244,9 @@ NASTY = "<script>alert(1)</script> [x](http://y) $a$"
 def test_a_run_can_be_annotated(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
-    app.text_input(key=f"annotation-title-{run.name}").set_value("Mine")
-    app.text_area(key=f"annotation-note-{run.name}").set_value("one\ntwo")
-    app.button_group(key=f"annotation-color-{run.name}").set_value("blue")
+    app.text_input(key=f"annotation-title-0-{run.name}").set_value("Mine")
+    app.text_area(key=f"annotation-note-0-{run.name}").set_value("one\ntwo")
+    app.button_group(key=f"annotation-color-0-{run.name}").set_value("blue")
     app.button(key=f"save-annotation-{run.name}").click().run()
     assert not app.exception
     assert store.annotations().of(run.name).as_json() == {"title": "Mine", "note": "one\ntwo", "color": "blue"}
@@ -260,8 +260,8 @@ def test_the_editor_shows_annotations_of_another_tab(make_run: MakeRun, store: S
     app = open_page("runs")
     store.annotate(run.name, {"title": "theirs"})
     app.run()
-    assert app.text_input(key=f"annotation-title-{run.name}").value == "theirs"
-    app.text_area(key=f"annotation-note-{run.name}").set_value("mine")
+    assert app.text_input(key=f"annotation-title-1-{run.name}").value == "theirs"
+    app.text_area(key=f"annotation-note-1-{run.name}").set_value("mine")
     app.button(key=f"save-annotation-{run.name}").click().run()
     assert store.annotations().of(run.name).as_json() == {"title": "theirs", "note": "mine"}
 
@@ -332,7 +332,7 @@ def test_hidden_runs_come_last_on_request(make_run: MakeRun, store: Store, open_
 
 def test_an_example_is_annotated_in_the_users_store(example: Run, store: Store, open_page: OpenPage) -> None:
     app = open_page("runs")
-    app.text_input(key=f"annotation-title-examples/{example.name}").set_value("of the paper")
+    app.text_input(key=f"annotation-title-0-examples/{example.name}").set_value("of the paper")
     app.button(key=f"save-annotation-examples/{example.name}").click().run()
     assert not app.exception
     assert (store.root / paths.ANNOTATIONS).exists()
@@ -363,12 +363,12 @@ def test_tables_escape_spreadsheet_formulas_in_titles(make_run: MakeRun, store: 
 def test_too_long_a_title_is_refused(make_run: MakeRun, store: Store, open_page: OpenPage) -> None:
     run = make_run("ugs")
     app = open_page("runs")
-    app.text_input(key=f"annotation-title-{run.name}").set_value("long " * 30)
-    app.text_area(key=f"annotation-note-{run.name}").set_value("a note")
+    app.text_input(key=f"annotation-title-0-{run.name}").set_value("long " * 30)
+    app.text_area(key=f"annotation-note-0-{run.name}").set_value("a note")
     app.button(key=f"save-annotation-{run.name}").click().run()
     assert "60" in app.error[0].value
     assert store.annotations().of(run.name).as_json() == {}
-    assert app.text_area(key=f"annotation-note-{run.name}").value == "a note"
+    assert app.text_area(key=f"annotation-note-0-{run.name}").value == "a note"
 
 
 def flip_score(run: Run) -> None:

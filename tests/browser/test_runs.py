@@ -55,6 +55,21 @@ def test_a_button_of_a_stale_tab_acts_on_no_other_run(
     expect(stale.locator(".st-key-run-head")).to_contain_text(others[0])
 
 
+def test_annotations_survive_a_check(page: Page, address: str, store: Store, spare: Run) -> None:
+    """The browser draws the fields anew after a check; Save must not write them as empty."""
+    store.annotate(spare.name, {"title": "Keep me", "color": "blue"})
+    page.goto(f"{address}/runs?run={spare.name}")
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_test_id("stToast").or_(page.get_by_role("dialog")).first.wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Annotate").click()
+    expect(page.get_by_label("Title")).to_have_value("Keep me")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_test_id("stToast").filter(has_text="Saved")).to_be_visible()
+    annotation = store.annotations().of(spare.name)
+    assert (annotation.title, annotation.color) == ("Keep me", "blue")
+
+
 def test_the_subgraphs_page_reports_a_missing_run(
     context: BrowserContext, address: str, store: Store, spare: Run, tmp_path: Path
 ) -> None:
