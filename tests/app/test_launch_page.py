@@ -55,7 +55,7 @@ def test_all_input_errors_are_shown_at_once(store: Store, open_page: OpenPage) -
     (error,) = app.error
     head, *listed = [line for line in error.value.split("\n") if line]
     assert head == "**3 problems**"
-    assert ["'x' is not a seed" in listed[0], "hidden cannot" in listed[1], "p_graph cannot" in listed[2]] == [True] * 3
+    assert ["'x' is not a seed" in listed[0], "hidden cannot" in listed[1], "p_graph must" in listed[2]] == [True] * 3
     assert app.button(key="start").disabled
 
 
