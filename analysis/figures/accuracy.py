@@ -80,8 +80,13 @@ def _curves(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Curves:
     table = curve_table(rounds, choices.score, x, choices.macs, choices.margin)
     # Every panel has room for what any of them shows, because they share the y axis.
     printed = paper_marks(table, "graph", choices.macs) if choices.paper else []
-    shown = score_window(table, [mark.point.score for mark in printed], choices.near)
-    return Curves(table, rounds, x, choices.score, choices.macs, shown)
+    extra = [mark.point.score for mark in printed]
+    curves = Curves(table, rounds, x, choices.score, choices.macs, score_window(table, extra, choices.near))
+    best = rounds.loc[~rounds["run"].isin(curves.looks.crowd), choices.score].max()
+    if 100 * best > curves.shown.high:
+        # Seeds that fall below the window are named, so one above it would be the only one lost without a word.
+        curves.shown = score_window(table, [*extra, best], choices.near)
+    return curves
 
 
 def _panel(curves: Curves, printed: Sequence[PaperMark], paper: bool, seeds: bool) -> Panel:

@@ -21,7 +21,7 @@ from analysis.drawing.labels import log_ticks
 from analysis.drawing.page import draw
 from analysis.drawing.venues import VENUES
 from analysis.figures.accuracy import accuracy_curves
-from analysis.figures.base import FigureChoices
+from analysis.figures.base import FIGURES, FigureChoices
 from analysis.figures.curves import Window, exits, score_window, seed_exits
 from analysis.figures.pareto import pareto_front
 from analysis.labels import setting_details
@@ -201,6 +201,13 @@ PRINTED_UGS = [[0.82, 0.829, 0.80, 0.79, 0.78], [0.81, 0.8192, 0.81, 0.78, 0.77]
 @pytest.fixture
 def runs(make_scored: Callable[..., Run]) -> Sequence[Run]:
     return [make_scored("ugs", PRINTED_UGS), make_scored("random", RANDOM)]
+
+
+def test_no_seed_leaves_an_exported_figure_at_the_top(make_scored: Callable[..., Run]) -> None:
+    run = make_scored("ugs", [[0.56, 0.62], [0.40, 0.30]])
+    (panel,) = FIGURES.get("accuracy").describe([run], FigureChoices()).panels
+    assert panel.y.limits is not None
+    assert panel.y.limits[1] > 62
 
 
 def test_width_equals_the_venues() -> None:
