@@ -195,6 +195,8 @@ def _fault(fault: ErrorDetails) -> str:
     where = brief(".".join(str(part) for part in fault["loc"])) or "the configuration"
     if bound := BOUNDS.get(fault["type"]):
         words, name = bound
-        return f"{where} must be {words} {fault['ctx'][name]:.12g}, not {brief(str(fault['input']))}."
+        limit = fault["ctx"][name]
+        limit = int(limit) if int(limit) == limit else limit
+        return f"{where} must be {words} {limit}, not {brief(str(fault['input']))}."
     what = WANTED.get(fault["type"]) or fault["msg"][0].lower() + fault["msg"][1:]
     return f"{where} cannot be {quoted(fault['input'])}: {brief(what)}."

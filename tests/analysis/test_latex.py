@@ -192,7 +192,7 @@ def test_command_line_writes_latex(
     out = tmp_path / "table.tex"
     assert main(["table", table, str(run.path), "--round", "1", "--out", str(out)]) == 0
     assert r"\begin{tabular}" in out.read_text()
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out.startswith(f"Wrote {out}, ")
 
 
 def test_paper_comparison_in_latex(make_scored: Callable[..., Run], capsys: pytest.CaptureFixture[str]) -> None:
