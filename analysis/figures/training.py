@@ -19,7 +19,7 @@ from glt import formats
 from glt.errors import StoreError
 from glt.store import Epoch, Run
 
-VALIDATION, TEST, LOSS = "text", "#CC79A7", "muted"
+VALIDATION, TEST, LOSS = "text", "#56B4E9", "muted"
 # Points of a stage's line: a few a dot of a screen, and more than a printer sets on a column.
 MOST_DRAWN, MOST_PRINTED = 900, 3000
 # A loss that rises to so many times its first value is drawn on a logarithmic axis; no loss of classes begins above the
