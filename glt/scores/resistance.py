@@ -98,7 +98,7 @@ def projected_resistance(
 
 
 def _without_bridges(structure: Structure) -> tuple[FloatArray, IntArray, IntArray]:
-    """Return ones [E], the indices of edges that are no bridges, and their ends, nodes numbered anew."""
+    """Return ones [E], the indices of edges that are no bridges, and their ends, renumbered."""
     # igraph takes half a second to import.
     import igraph
 

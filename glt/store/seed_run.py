@@ -34,17 +34,17 @@ from glt.store.tensors import Floats
 
 Configuration = RunConfig | PretrainConfig
 
-_written_status = cached(lambda path: Status.model_validate(atomic_io.read_json(path, SEE_DOCTOR)))
 
-
-def _read_environment(path: Path) -> dict[str, Any]:
+def _read_signed(path: Path) -> dict[str, Any]:
+    """Read a JSON object without its checksum, which older files lack; raises StoreError if it is damaged."""
     found = atomic_io.read_json(path, SEE_DOCTOR)
     if not isinstance(found, dict):
         raise StoreError(f"{path} is damaged (no JSON object): {SEE_DOCTOR}.")
     return atomic_io.unsigned(path, found, SEE_DOCTOR)
 
 
-_written_environment = cached(_read_environment)
+_written_status = cached(lambda path: Status.model_validate(_read_signed(path)))
+_written_environment = cached(_read_signed)
 
 
 class SeedFolder(ABC):
@@ -135,7 +135,7 @@ class SeedFolder(ABC):
     def environment(self) -> dict[str, Any]:
         """Return versions, threads, device and data hash of the computation; empty before it begins."""
         path = self.path / paths.ENVIRONMENT
-        return _read_environment(path) if os.path.lexists(path) else {}
+        return _read_signed(path) if os.path.lexists(path) else {}
 
     def known_environment(self) -> dict[str, Any]:
         """Return `environment()`, cached, or {} if it cannot be read."""
@@ -162,7 +162,8 @@ class SeedFolder(ABC):
     def write_status(self, status: Status) -> None:
         """Replace the status; if the new file cannot be written, overwrite the old one in place."""
         self._refuse_read_only()
-        path, content = self.path / paths.STATUS, canonical_json(status.model_dump(mode="json")).encode()
+        path = self.path / paths.STATUS
+        content = canonical_json(atomic_io.signed(status.model_dump(mode="json"))).encode()
         try:
             replace_file(path, content, durable=False)
         except StoreError:

@@ -241,7 +241,8 @@ EXEMPT_FILES = {
 }
 MOMENTS = {"heartbeat", "queued_at", "running_since", "progress"}
 EXEMPT_FIELDS = {
-    "status.json": {"pid", "process_started", "process_mark", "host", *MOMENTS},
+    # Its checksum covers the other exempt fields.
+    "status.json": {"pid", "process_started", "process_mark", "host", "crc32", *MOMENTS},
     "rounds.jsonl": {"seconds"},
 }
 
