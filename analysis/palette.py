@@ -1,8 +1,9 @@
 """Colours, markers and line styles of methods, runs and settings, and the Plotly theme.
 
 Methods have Okabe-Ito colours: dense black (light grey in dark mode), UGS vermilion, random pruning blue, ADMM bluish
-green and dashed, edge scores reddish purple and dash-dotted; other methods take the rest in the order of their names.
-Markers differ too, and a ticket is always a star. Colours are mixed here, because pages without a figure for paper
+green and dashed, edge scores reddish purple and dash-dotted. Later methods have the rest of these colours or deeper
+ones; methods that this file does not know share two, in the order of their names. Markers differ too, and a ticket is
+always a star. Colours are mixed here, because pages without a figure for paper
 start without matplotlib.
 """
 
@@ -50,23 +51,35 @@ class Style:
         return self.dark if dark else self.light
 
 
+# Colours of methods that users can choose for runs too.
+_ORANGE = Style("#E69F00", "#EBAA22", "#946600", "triangle-up")
+_SKY = Style("#56B4E9", "#7CC7F0", "#1B76AC", "pentagon", dash=2)
+_YELLOW = Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon", dash=1)
+_GREY = Style("#666666", "#A6A6A6", "#666666", "cross")
 _FIXED = {
     DENSE: Style("#000000", "#D0D0D0", "#000000", "line-ew"),
     "ugs": Style("#D55E00", "#E8732A", "#B84F00", "circle"),
     "random": Style("#0072B2", "#3D9BDC", "#0072B2", "square"),
     "admm": Style("#009E73", "#35C49A", "#007B5A", "diamond", dash=1),
     "score": Style("#CC79A7", "#DE9CC0", "#A84A7E", "triangle-down", dash=3),
+    "reinit": _ORANGE,
+    "combine": _GREY,
+    "teddy": _SKY,
+    "wd_glt": Style("#8A3D00", "#F29A66", "#8A3D00", "triangle-left", dash=3),
+    "ace_glt": Style("#004C77", "#9DB8E8", "#004C77", "triangle-right", dash=2),
+    "fast_glt": _YELLOW,
 }
-_ORANGE = Style("#E69F00", "#EBAA22", "#946600", "triangle-up")
 _REST = (
-    _ORANGE,
-    Style("#56B4E9", "#7CC7F0", "#1B76AC", "pentagon"),
-    Style("#8C7A00", "#F0E442", "#7D6D00", "hexagon"),
-    Style("#666666", "#A6A6A6", "#666666", "cross"),
+    Style("#00634A", "#7ADDBB", "#00634A", "x"),
+    Style("#7A3F63", "#F0C2DC", "#7A3F63", "x", dash=1),
 )
 # Colours that users choose for runs, by their names in annotations.
 _PAINTS = dict(
-    zip(COLORS, (_FIXED["ugs"], _FIXED["random"], _ORANGE, _FIXED["admm"], _FIXED["score"], *_REST[1:]), strict=True)
+    zip(
+        COLORS,
+        (_FIXED["ugs"], _FIXED["random"], _ORANGE, _FIXED["admm"], _FIXED["score"], _SKY, _YELLOW, _GREY),
+        strict=True,
+    )
 )
 
 # "plasma" (van der Walt and Smith 2015). Its lightness only rises, so the order of values is visible to colour-blind
@@ -107,7 +120,7 @@ def painted(method: str, color: str) -> Style:
 
 
 def rank(method: str) -> tuple[int, str]:
-    """Return the sort key of a method: dense, the paper's three and edge scores first, then by name.
+    """Return the sort key of a method: dense, the methods with a look of their own, then by name.
 
     >>> sorted(["random", "zeta", "ugs"], key=rank)
     ['ugs', 'random', 'zeta']

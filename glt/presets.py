@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -95,7 +95,7 @@ class Preset:
     """A named set of choices.
 
     `options` apply if the method or model has them, `task_options` to one task, `settings` (fields too) to one model on
-    one data set.
+    one data set. With `of_method`, what the method's own publication sets comes before all of them.
     """
 
     name: str
@@ -104,37 +104,48 @@ class Preset:
     options: Values
     settings: Mapping[tuple[str, str], Values] = field(default_factory=dict)
     task_options: Mapping[str, Values] = field(default_factory=dict)
+    of_method: bool = False
 
     def settings_for(self, config: RunConfig) -> Values:
-        """Return the choices for a config's model and data set."""
-        return self.settings.get((config.model, config.dataset), {})
+        """Return the choices for a config's model, data set and method."""
+        own = METHODS.get(config.method).published(config.dataset, config.model) if self.of_method else {}
+        return {**self.settings.get((config.model, config.dataset), {}), **own}
 
 
+OFFICIAL = Preset(
+    "official",
+    "As in the authors' code",
+    "Masks are read at the best-validation epoch of the search and have weight decay; a ResGCN has the "
+    "settings of the authors' script for its data set.",
+    {
+        "masks_from": "best_validation",
+        "mask_weight_decay": True,
+        "gin_aggregation": "mean",
+        "gin_degree": "original",
+        "gin_mlp": "one",
+        "gin_read_out": "jumping",
+        "gat_slope": 0.01,
+    },
+    OFFICIAL_DEEP,
+    {"node": {"gin_last_relu": True}},
+)
 PRESETS = {
     preset.name: preset
     for preset in (
-        Preset(
-            "official",
-            "As in the authors' code",
-            "Masks are read at the best-validation epoch of the search and have weight decay; a ResGCN has the "
-            "settings of the authors' script for its data set.",
-            {
-                "masks_from": "best_validation",
-                "mask_weight_decay": True,
-                "gin_aggregation": "mean",
-                "gin_degree": "original",
-                "gin_mlp": "one",
-                "gin_read_out": "jumping",
-                "gat_slope": 0.01,
-            },
-            OFFICIAL_DEEP,
-            {"node": {"gin_last_relu": True}},
-        ),
+        OFFICIAL,
         Preset(
             "paper",
             "As in the paper",
             "Masks are read after the last epoch of the search and have no weight decay.",
             {"masks_from": "last", "mask_weight_decay": False},
+        ),
+        replace(
+            OFFICIAL,
+            name="published",
+            label="As published",
+            description="The settings of the method's own publication; a method without one has those of the UGS "
+            "authors' code.",
+            of_method=True,
         ),
     )
 }

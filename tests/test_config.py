@@ -202,6 +202,22 @@ def test_user_settings_override_presets() -> None:
     assert "schedule" not in deep("ogbn-proteins", "official", schedule="iterative").options
 
 
+def test_the_published_preset_asks_the_method_and_is_official_without_a_publication(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for named in ({"method": "ugs"}, {"method": "random", "model": "gin"}, {"method": "score", "model": "gat"}):
+        assert resolve(named, "published") == resolve(named, "official")
+
+    def published(dataset: str, model: str) -> dict[str, object]:
+        return {"epochs": 7, "masks_from": "last"} if (dataset, model) == ("cora", "gcn") else {}
+
+    monkeypatch.setattr(METHODS.get("ugs"), "published", published)
+    assert resolve({}, "published") == resolve({"epochs": 7, "masks_from": "last"}, "official")
+    assert resolve({"epochs": 9}, "published").epochs == 9
+    assert resolve({"dataset": "citeseer"}, "published") == resolve({"dataset": "citeseer"}, "official")
+    assert resolve({}, "official").epochs == 200
+
+
 def test_inapplicable_preset_options_are_dropped() -> None:
     config = deep("ogbn-arxiv", "official", method="random")
     assert not {"schedule", "search_learning_rate"} & config.options.keys()

@@ -34,7 +34,7 @@ MARK, STROKE = 0.36, 0.5
 ROLES = {"text": "#1F2328", "muted": "#555555", "axis": "#C9CFD6", "ground": "#FFFFFF"}
 SHAPES = {
     "circle": "o", "square": "s", "diamond": "D", "star": "*", "cross": "P", "pentagon": "p", "hexagon": "h", "x": "x",
-    "triangle-up": "^", "triangle-down": "v", "line-ew": "_",
+    "triangle-up": "^", "triangle-down": "v", "triangle-left": "<", "triangle-right": ">", "line-ew": "_",
 }  # fmt: skip
 DASHES: dict[str, Any] = {
     "solid": "-",

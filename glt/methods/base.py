@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from glt.config import Note, RunConfig
+from glt.config import Note, OptionValue, RunConfig
 from glt.masks import Masks
 from glt.models.base import NoOptions
 from glt.seeds import stream
@@ -151,6 +151,13 @@ class Method(ABC):
     def reads(self, config: RunConfig) -> str | None:
         """Return the name of the run that this one needs, if any."""
         return None
+
+    def published(self, dataset: str, model: str) -> Mapping[str, OptionValue]:
+        """Return the settings of the method's own publication for a data set and model, fields and options by name.
+
+        The preset `published` applies them. Without a publication of its own a method has none.
+        """
+        return {}
 
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
         """Raise ConfigError or StoreError if what the method needs is not in the store."""

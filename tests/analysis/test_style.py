@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis import palette
+from analysis.drawing.paper import SHAPES
 from analysis.figures.base import dash_of_run
 from analysis.palette import DARK, LIGHT, escape
 from glt.methods import METHODS
 
-KNOWN = ["dense", *METHODS.names(), "zeta", "a-method-of-tomorrow"]
+LATER = ("combine", "teddy", "wd_glt", "ace_glt", "fast_glt")
+KNOWN = sorted({"dense", *METHODS.names(), *LATER, "zeta", "a-method-of-tomorrow"})
 
 
 @pytest.mark.parametrize("look", [palette.Style.color, lambda style: style.symbol])
@@ -42,9 +44,19 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_admm_is_dashed_edge_scores_are_dash_dotted_and_other_methods_are_solid() -> None:
-    dashes = {name: palette.style(name).dash for name in ("dense", *METHODS.names())}
+def test_methods_of_the_paper_and_edge_scores_have_their_line_styles() -> None:
+    dashes = {name: palette.style(name).dash for name in ("dense", "ugs", "random", "admm", "score", "reinit")}
     assert {name: dash for name, dash in dashes.items() if dash} == {"admm": 1, "score": 3}
+
+
+def test_later_methods_differ_from_all_others_and_from_unknown_ones() -> None:
+    looks = [palette.style(name) for name in (*LATER, "dense", "ugs", "random", "admm", "score", "reinit")]
+    others = [palette.style(name) for name in ("zeta", "a-method-of-tomorrow")]
+    for part in ("light", "dark", "words", "symbol"):
+        found = [getattr(look, part) for look in looks]
+        assert len(set(found)) == len(found)
+        assert not {getattr(look, part) for look in others} & set(found)
+    assert {look.symbol for look in looks} <= SHAPES.keys()
 
 
 def test_further_runs_of_a_method_use_the_next_dashes() -> None:
