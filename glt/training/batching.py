@@ -21,25 +21,29 @@ from glt.models.base import LARGEST_FIELD
 from glt.seeds import stream
 from glt.sparse import Dropout, Features, GraphOperator
 from glt.training.network import Network, View
-from glt.training.tasks import Scores
+from glt.training.tasks import Scores, TrainingPass
 
-Optimise = Callable[[Tensor], None]
+# What a step does with its loss.
+Optimise = Callable[[Tensor, TrainingPass], None]
 
 
-def passes_of(network: Network) -> Passes:
-    """Return how a network runs: in clusters, on receptive fields, or on its whole graph."""
+def passes_of(network: Network, all_outputs: bool = False) -> Passes:
+    """Return how a network runs: in clusters, on receptive fields, or on its whole graph.
+
+    With `all_outputs` a step needs the outputs of all nodes, so there are no receptive fields.
+    """
     problem = network.problem
     if clusters := problem.model.clusters(problem.config):
         return ClusterBatch(network, clusters)
     reads, depth = problem.task.reads(), problem.model.messages(problem.config)
-    if reads is None or depth is None or not all(nodes.size for nodes in reads):
+    if all_outputs or reads is None or depth is None or not all(nodes.size for nodes in reads):
         return FullBatch(network)
     small = network.operator.share_towards(reads[0], depth) <= LARGEST_FIELD
     return FieldBatch(network, reads, depth) if small else FullBatch(network)
 
 
 class Passes(ABC):
-    """Runs a network: an epoch of steps, each ending in `optimise(loss)`, and its evaluation.
+    """Runs a network: an epoch of steps, each ending in `optimise(loss, step)`, and its evaluation.
 
     Only the network's tensors outlive an epoch, so that a stage can resume from those.
     """
@@ -68,8 +72,9 @@ class FullBatch(Passes):
         """Run one step, or as many as the task's batches."""
         task, losses = self._network.problem.task, []
         for batch in task.batches(generator):
-            loss = task.loss(self._network.step(self._stem, self._weights, dropout, generator, batch))
-            optimise(loss)
+            step = self._network.step(self._stem, self._weights, dropout, generator, batch)
+            loss = task.loss(step)
+            optimise(loss, step)
             losses.append(float(loss.detach()))
             self.refresh()
         return sum(losses) / len(losses)
@@ -110,8 +115,9 @@ class FieldBatch(Passes):
         """Run the epoch's step."""
         network, weights = self._network, self._weights
         stem = network.stem(weights, self._trained)
-        loss = network.problem.task.loss(network.step(stem, weights, dropout, generator, view=self._trained))
-        optimise(loss)
+        step = network.step(stem, weights, dropout, generator, view=self._trained)
+        loss = network.problem.task.loss(step)
+        optimise(loss, step)
         self.refresh()
         return float(loss.detach())
 
@@ -174,8 +180,9 @@ class ClusterBatch(Passes):
             for _ in range(self._clusters.steps):
                 weights, view = network.effective_weights(), network.part(part)
                 stem = network.stem(weights, view)
-                loss = network.problem.task.loss(network.step(stem, weights, dropout, generator, view=view))
-                optimise(loss)
+                step = network.step(stem, weights, dropout, generator, view=view)
+                loss = network.problem.task.loss(step)
+                optimise(loss, step)
                 losses.append(float(loss.detach()))
         return sum(losses) / len(losses)
 

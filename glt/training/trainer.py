@@ -18,7 +18,8 @@ from glt.training.adam import Adam
 from glt.training.batching import passes_of
 from glt.training.network import Narrowing, Network
 from glt.training.problem import Mismatch, StageState, generator_words, named, part, restore_generator, under
-from glt.training.tasks import Scores
+from glt.training.rule import Rule
+from glt.training.tasks import Scores, TrainingPass
 
 BEST, LAST = "best", "last"
 # Masks have reached zero when at least this share of them is at or below 0.
@@ -29,7 +30,7 @@ HALF = 0.5
 class Schedule:
     """Epochs, step sizes and penalties; mask fields matter only in a search.
 
-    With a `narrowing`, a search prunes after each epoch.
+    With a `narrowing`, a search prunes after each epoch. A `rule` belongs to one stage.
     """
 
     epochs: int
@@ -40,6 +41,7 @@ class Schedule:
     gamma_graph: float = 0.0
     gamma_weight: float = 0.0
     narrowing: Narrowing | None = None
+    rule: Rule | None = None
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,14 @@ class Stage:
     def _train(self, on_epoch: Callable[[EpochResult], None]) -> None:
         dropout = Dropout(self._network.problem.config.dropout, self._generator)
         # Passes read the tensors when created, so a state must be restored before.
-        passes, narrowing = passes_of(self._network), self._schedule.narrowing
+        narrowing, rule = self._schedule.narrowing, self._schedule.rule
+        passes = passes_of(self._network, rule is not None and rule.reads_all_outputs)
         while not self.is_over:
             loss = passes.epoch(dropout, self._generator, self._optimise)
             if narrowing:
                 self._network.narrow(*narrowing.after(self._done + 1, self._schedule.epochs))
+                passes.refresh()
+            if rule and rule.after_epoch(self._network, self._done):
                 passes.refresh()
             on_epoch(self._note(EpochResult(self._done, loss, passes.evaluate())))
 
@@ -130,6 +135,7 @@ class Stage:
             **named("alive", self._network.alive.state() if self._network.alive else {}),
             **named("adam", self._adam.state()),
             **named("best", _arrays(self._best_tensors)),
+            **named("rule", self._schedule.rule.state() if self._schedule.rule else {}),
             **scores,
         }
         about: dict[str, Any] = {
@@ -153,6 +159,8 @@ class Stage:
             self._network.alive.restore(under("alive", arrays))
         self._adam.restore(under("adam", arrays))
         self._best_tensors = self._network.fitting(under("best", arrays))
+        if self._schedule.rule:
+            self._schedule.rule.restore(under("rule", arrays))
         for which in (BEST, LAST):
             val, test = part(f"scores/{which}", (2,), arrays, np.float64)
             self._scores[which] = Scores(float(val), float(test))
@@ -164,11 +172,17 @@ class Stage:
             raise Mismatch(f"zero_from is {zero_from}")
         self._zero_from = {str(kind): epoch for kind, epoch in zero_from.items()}
 
-    def _optimise(self, loss: Tensor) -> None:
+    def _optimise(self, loss: Tensor, step: TrainingPass) -> None:
+        network, rule = self._network, self._schedule.rule
         self._adam.clear()
-        loss.backward()  # type: ignore[no-untyped-call]
-        self._network.add_penalty_gradient(self._schedule.gamma_graph, self._schedule.gamma_weight)
+        terms = rule.terms(step, network) if rule else None
+        (loss if terms is None else loss + terms).backward()  # type: ignore[no-untyped-call]
+        if rule:
+            rule.before_step(network, self._done)
+        network.add_penalty_gradient(self._schedule.gamma_graph, self._schedule.gamma_weight)
         self._adam.step()
+        if rule:
+            rule.after_step(network)
 
     def _note(self, result: EpochResult) -> EpochResult:
         self._done += 1
@@ -178,6 +192,8 @@ class Stage:
         if self._best_epoch < 0 or result.scores.val > self._scores[BEST].val:
             self._best_epoch, self._scores[BEST] = result.epoch, result.scores
             self._best_tensors = self._network.snapshot()
+            if self._schedule.rule:
+                self._schedule.rule.on_best()
         return result
 
 

@@ -193,7 +193,9 @@ def one_epoch(passes: Passes, network: Network) -> tuple[float, dict[str, Tensor
     generator = stream(0, 1, "x")
     for tensor in network.trainable().values():
         tensor.grad = None
-    loss = passes.epoch(Dropout(network.problem.config.dropout, generator), generator, lambda loss: loss.backward())
+    loss = passes.epoch(
+        Dropout(network.problem.config.dropout, generator), generator, lambda loss, step: loss.backward()
+    )
     return loss, {name: tensor.grad for name, tensor in network.trainable().items() if tensor.grad is not None}
 
 

@@ -159,7 +159,7 @@ def test_sharing_the_first_product_with_evaluation_changes_no_step(
 ) -> None:
     """Two steps by hand, computing everything anew, equal two epochs of passes on the whole graph."""
     masks, schedule = problem.full_masks(), Schedule(2, 0.01, 5e-4)
-    monkeypatch.setattr(trainer, "passes_of", FullBatch)
+    monkeypatch.setattr(trainer, "passes_of", lambda network, all_outputs: FullBatch(network))
     result = Stage(network(problem, masks, False), schedule, stream(0, 1, "x")).run(lambda _: None)
     generator = stream(0, 1, "x")
     net, dropout = network(problem, masks, False), Dropout(0.5, generator)
