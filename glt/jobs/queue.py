@@ -173,14 +173,14 @@ def check_needs(store: Store, config: RunConfig, seeds: Sequence[int]) -> str:
 def awaited(store: Store, config: RunConfig, seed: int) -> str | None:
     """Return the running run that a seed must wait for; None if it can begin (or never will)."""
     with suppress(StoreError):
-        name = METHODS.get(config.method).reads(config)
-        if name is not None:
-            source = store.find(name).seed(seed)
-            if source.whole_rounds() <= config.rounds and source.is_at_work():
+        method = METHODS.get(config.method)
+        for name, last in method.reads(config).items():
+            source = store.find(name).seed(method.seed_read(config, seed))
+            if source.whole_rounds() <= last and source.is_at_work():
                 return name
-        name = pretraining_of(config)
-        if name is not None and _is_making(store.find_pretraining(name), seed):
-            return name
+        first = pretraining_of(config)
+        if first is not None and _is_making(store.find_pretraining(first), seed):
+            return first
     return None
 
 

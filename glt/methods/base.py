@@ -108,7 +108,7 @@ class Method(ABC):
 
     - `name`: what configs and the command line call it. `label`: what users read. `description`: one sentence.
     - `nested`: a round keeps nothing an earlier one removed (`nests` may look at settings).
-    - `reads_runs`: it needs a finished run.
+    - `reads_runs`: it can need finished runs (`reads` names them).
     - `cause`: what decides about edges; None if a search trains masks (the cause is then derived for each entry), or if
       masks come from elsewhere.
     - `ignores`: settings that cannot change a round. They are left out of the fingerprint and refused in grids.
@@ -148,9 +148,13 @@ class Method(ABC):
         """Return the number of the initialisation; methods share number 0 seed by seed."""
         return 0
 
-    def reads(self, config: RunConfig) -> str | None:
-        """Return the name of the run that this one needs, if any."""
-        return None
+    def reads(self, config: RunConfig) -> Mapping[str, int]:
+        """Return the runs that this one needs: by name, the last round that must be finished."""
+        return {}
+
+    def seed_read(self, config: RunConfig, seed: int) -> int:
+        """Return the seed of those runs that `seed` reads."""
+        return seed
 
     def published(self, dataset: str, model: str) -> Mapping[str, OptionValue]:
         """Return the settings of the method's own publication for a data set and model, fields and options by name.

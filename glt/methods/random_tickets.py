@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
@@ -10,11 +10,9 @@ from glt.config import RunConfig, options_of
 from glt.errors import ConfigError
 from glt.methods import METHODS
 from glt.methods.base import FindRun, Method, Proposal, RoundContext
-from glt.models import MODELS
-from glt.training.tasks import TASKS
+from glt.methods.source_run import Half, check_source
 
-# Runs that differ in one of these have masks of another shape or problem.
-SHARED = ("dataset", "task", "model", "hidden", "layers", "edge_mask")
+HALVES: tuple[Half, ...] = ("edges", "weights")
 
 
 class ReinitOptions(BaseModel):
@@ -48,9 +46,10 @@ class Reinit(Method):
         """Return the number of the draw plus 1; 0 is theta_0."""
         return 1 + options_of(config.options, ReinitOptions).draw
 
-    def reads(self, config: RunConfig) -> str | None:
-        """Return the run whose masks are taken."""
-        return options_of(config.options, ReinitOptions).masks_of or None
+    def reads(self, config: RunConfig) -> Mapping[str, int]:
+        """Return the run whose masks are taken, needed to this run's last round."""
+        name = options_of(config.options, ReinitOptions).masks_of
+        return {name: config.rounds} if name else {}
 
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
         """Raise ConfigError if the source run is missing, unsuitable or incomplete."""
@@ -59,26 +58,7 @@ class Reinit(Method):
             raise ConfigError(
                 "Random tickets need a source of masks: add --set masks_of=RUN, a finished run of the same store."
             )
-        source = find_run(name)
-        own, others = _shaping_settings(config), _shaping_settings(source.config)
-        for field in (name for name in others if name in own):
-            if own[field] != others[field]:
-                raise ConfigError(
-                    f"{field} is {own[field]!r}, but {others[field]!r} in {source.name}: masks need equal settings."
-                )
-        for seed in seeds:
-            finished = source.seed(seed).whole_rounds() - 1 if seed in source.seeds() else -1
-            if finished < config.rounds:
-                available = "no rounds" if finished < 0 else f"only {finished} of {config.rounds} rounds"
-                raise ConfigError(f"Seed {seed} of {source.name} has {available}: finish it first, or lower rounds.")
-
-
-def _shaping_settings(config: RunConfig) -> dict[str, object]:
-    """Return the settings that shape masks: SHARED, and all options, those of model and task with defaults."""
-    settings = {name: getattr(config, name) for name in SHARED} | dict(config.options)
-    for owner in (MODELS.get(config.model), TASKS.get(config.task)):
-        settings |= options_of(config.options, owner.Options).model_dump()
-    return settings
+        check_source(config, find_run(name), HALVES, seeds, config.rounds)
 
 
 METHODS.register(Reinit())

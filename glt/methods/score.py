@@ -17,7 +17,7 @@ from glt.methods import METHODS
 from glt.methods.base import FindRun, Method, Proposal, RoundContext
 from glt.registry import OneOf
 from glt.scores import SCORES, Structure, edge_ranks
-from glt.scores.base import FloatArray, IntArray
+from glt.scores.base import FloatArray, IntArray, Pulse
 from glt.seeds import stream
 
 # Names of the random streams: what a score draws itself, and the order of equal scores.
@@ -87,13 +87,20 @@ def _of_edges(context: RoundContext) -> tuple[FloatArray, IntArray]:
         scores[alive] = -found if context.options.inverse else found
         ranks[alive] = edge_ranks(scores[alive], context.random(TIES))
         return scores, ranks
+    return static_ranks(graph, name, context.seed, pulse, inverse=context.options.inverse)
+
+
+def static_ranks(
+    graph: Graph, name: str, seed: int, pulse: Pulse, inverse: bool = False
+) -> tuple[FloatArray, IntArray]:
+    """Return score and rank of every edge of the full graph, [E]; rank 0 is removed first."""
     known = _KNOWN.get(graph)
-    if known is None or known[:2] != (name, context.seed):
-        found = SCORES.get(name).of(Structure.of(graph), stream(context.seed, 0, SCORE_DRAWS), pulse)
-        known = name, context.seed, found, edge_ranks(found, stream(context.seed, 0, TIES))
+    if known is None or known[:2] != (name, seed):
+        found = SCORES.get(name).of(Structure.of(graph), stream(seed, 0, SCORE_DRAWS), pulse)
+        known = name, seed, found, edge_ranks(found, stream(seed, 0, TIES))
         _KNOWN[graph] = known
     _, _, found, ranks = known
-    return (-found, graph.num_edges - 1 - ranks) if context.options.inverse else (found, ranks)
+    return (-found, graph.num_edges - 1 - ranks) if inverse else (found, ranks)
 
 
 def _pruned_weights(context: RoundContext) -> WeightMask:

@@ -42,8 +42,8 @@ from glt.user_path import user_path
 
 def sources_of(config: RunConfig) -> list[str]:
     """Return the names of the runs that a run of this config needs, mostly none."""
-    named = (METHODS.get(config.method).reads(config), pretraining_of(config))
-    return list(dict.fromkeys(name for name in named if name is not None))
+    first = pretraining_of(config)
+    return list(dict.fromkeys([*METHODS.get(config.method).reads(config), *([] if first is None else [first])]))
 
 
 def check_unread(name: str, readers: Sequence[Run]) -> None:

@@ -1,0 +1,268 @@
+"""Combinations: edges from one source, weights from another, to see which half of a ticket carries its accuracy.
+
+`Combination.next_masks` takes each half from its own source. Draws are fixed by seed and `draw`: every entry has one
+random number for all rounds, and the highest are kept. So runs with the same source of edges have the same edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BaseModel, Field
+
+from glt.config import RunConfig, options_of
+from glt.datasets import DATASETS
+from glt.errors import ConfigError, quoted, unknown_name
+from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
+from glt.matched_draws import degree_bins, draw_with_degrees, end_pairs, highest_by_group
+from glt.methods import METHODS
+from glt.methods.base import FindRun, Method, Proposal, RoundContext
+from glt.methods.score import static_ranks
+from glt.methods.source_run import Half, check_source
+from glt.scores import SCORES
+from glt.seeds import stream
+
+RUN, SCORE, INVERSE = "run", "score", "inverse"
+# Draws with as many entries in each group as the run `counts_from` keeps.
+MATCHED_EDGES = ("random_class_pairs", "random_degree_bins", "random_degrees")
+MATCHED_WEIGHTS = ("random_layers",)
+PLAIN: dict[Half, tuple[str, ...]] = {
+    "edges": ("all", "none", "random", *MATCHED_EDGES),
+    "weights": ("all", "random", "magnitude", *MATCHED_WEIGHTS),
+}
+NAMED: dict[Half, tuple[str, ...]] = {"edges": (RUN, SCORE, INVERSE), "weights": (RUN,)}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where one half of the masks comes from: a kind, and the name of a run or score."""
+
+    kind: str
+    name: str = ""
+
+    @classmethod
+    def of(cls, half: Half, text: str) -> Source:
+        """Read `kind` or `kind:name`; raise ConfigError for an unknown kind or score.
+
+        >>> Source.of("edges", "score:teddy")
+        Source(kind='score', name='teddy')
+        """
+        kind, colon, name = text.partition(":")
+        if not colon and kind in PLAIN[half]:
+            return cls(kind)
+        if colon and kind in NAMED[half] and name:
+            return cls(kind, name if kind == RUN else SCORES.get(name).name)
+        field, known = f"{half}_from", [*PLAIN[half], *(f"{kind}:NAME" for kind in NAMED[half])]
+        if kind in NAMED[half]:
+            raise ConfigError(f"{field} is {quoted(text)} and lacks a name: write {kind}:NAME.")
+        raise ConfigError(f"{field}: {unknown_name('source', text, known)}")
+
+
+def _source_text(half: Half, text: str) -> str:
+    Source.of(half, text)
+    return text
+
+
+def _round_list(text: str) -> str:
+    rounds_of(text)
+    return text
+
+
+class CombineOptions(BaseModel):
+    """Source of each half, and the start of retraining."""
+
+    edges_from: Annotated[str, AfterValidator(partial(_source_text, "edges"))] = Field(
+        "all",
+        description="all; none (an MLP); run:NAME, a finished run; score:NAME (inverse:NAME keeps the lowest scores); "
+        "random; random_class_pairs, random_degree_bins, random_degrees: random with as many entries in each pair of "
+        "classes, in each pair of degree bins, or at each node, as the run counts_from keeps",
+    )
+    weights_from: Annotated[str, AfterValidator(partial(_source_text, "weights"))] = Field(
+        "all",
+        description="all; run:NAME, a finished run; magnitude of the last round's retrained weights; random; "
+        "random_layers: random with as many weights in each tensor as the run counts_from keeps",
+    )
+    counts_from: str = Field(
+        "",
+        description="Finished run that fixes how many entries a random, scored or magnitude half keeps; empty = rates",
+    )
+    start: Literal["theta_0", "fresh"] = Field(
+        "theta_0", description="Weights at the start of each retraining: theta_0, or a fresh initialisation"
+    )
+    draw: int = Field(0, ge=0, le=1_000, description="Number of the random draw of masks and fresh initialisation")
+    source_seed: Annotated[int, Field(ge=0)] | None = Field(
+        None, description="Seed of the source runs; empty = the seed itself"
+    )
+    at_rounds: Annotated[str, AfterValidator(_round_list)] = Field(
+        "", description="Rounds whose counts or masks rounds 1, 2, ... of this run take, as in 4,9,13; empty = the same"
+    )
+
+    @property
+    def sources(self) -> dict[Half, Source]:
+        """The source of each half."""
+        return {"edges": Source.of("edges", self.edges_from), "weights": Source.of("weights", self.weights_from)}
+
+    def round_of(self, number: int) -> int:
+        """Return the round whose counts or masks round `number` takes."""
+        return rounds_of(self.at_rounds)[number - 1] if self.at_rounds else number
+
+
+def rounds_of(text: str) -> list[int]:
+    """Return the rounds in a text; raise ConfigError unless they are positive and ascend.
+
+    >>> rounds_of("4, 9,13")
+    [4, 9, 13]
+    """
+    parts = [part.strip() for part in text.split(",")] if text else []
+    rounds = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 5]
+    if len(rounds) < len(parts) or any(low >= high for low, high in zip([0, *rounds], rounds, strict=False)):
+        raise ConfigError(f"at_rounds is {quoted(text)}: give rounds in ascending order, as in 4,9,13.")
+    return rounds
+
+
+class Combination(Method):
+    """Edges from one source and weights from another, retrained from theta_0 or afresh."""
+
+    name = "combine"
+    label = "Combination"
+    description = "Takes edges from one source and weights from another: finished runs, scores, draws, or everything."
+    nested = False
+    reads_runs = True
+    ignores = frozenset({"epochs", "gamma_graph", "gamma_weight"})
+    Options = CombineOptions
+
+    def next_masks(self, context: RoundContext) -> Proposal:
+        """Return the edges of one source and the weights of the other."""
+        half = _Halves(context)
+        return Proposal(Masks(half.edges(), half.weights()))
+
+    def search_epochs(self, config: RunConfig) -> int:
+        """Return 0: nothing is searched."""
+        return 0
+
+    def initialisation(self, config: RunConfig) -> int:
+        """Return 0 for theta_0, else the number of the draw plus 1."""
+        options = options_of(config.options, CombineOptions)
+        return 1 + options.draw if options.start == "fresh" else 0
+
+    def seed_read(self, config: RunConfig, seed: int) -> int:
+        """Return `source_seed`, by default the seed itself."""
+        other = options_of(config.options, CombineOptions).source_seed
+        return seed if other is None else other
+
+    def reads(self, config: RunConfig) -> Mapping[str, int]:
+        """Return the source runs, and the last round that is taken from them."""
+        options = options_of(config.options, CombineOptions)
+        last = (rounds_of(options.at_rounds) or [config.rounds])[-1]
+        names = [source.name for source in options.sources.values() if source.kind == RUN]
+        return dict.fromkeys([*names, *([options.counts_from] if options.counts_from else [])], last)
+
+    def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
+        """Raise ConfigError if a source is missing, unsuitable or incomplete, or options contradict each other."""
+        options = options_of(config.options, CombineOptions)
+        sources = options.sources
+        rounds = rounds_of(options.at_rounds)
+        if rounds and len(rounds) != config.rounds:
+            raise ConfigError(
+                f"at_rounds names {len(rounds)} rounds, but rounds is {config.rounds}: add --set rounds={len(rounds)}."
+            )
+        _check_draws(config, options)
+        sizes = DATASETS.get(config.dataset).sizes
+        if sources["edges"].kind in (SCORE, INVERSE):
+            SCORES.get(sources["edges"].name).check(sizes.edges, sizes.features)
+        read = list(dict.fromkeys(self.seed_read(config, seed) for seed in seeds))
+        for name, last in self.reads(config).items():
+            halves: list[Half] = [half for half, source in sources.items() if source == Source(RUN, name)]
+            if name == options.counts_from:
+                halves = [half for half in sources if half in halves or sources[half].kind not in ("all", "none", RUN)]
+            check_source(config, find_run(name), halves, read, last)
+
+
+def _check_draws(config: RunConfig, options: CombineOptions) -> None:
+    """Raise ConfigError if a matched draw has no run to match, or cannot be matched."""
+    matched = [source.kind for source in options.sources.values() if source.kind in MATCHED_EDGES + MATCHED_WEIGHTS]
+    if matched and not options.counts_from:
+        raise ConfigError(f"{matched[0]} needs the run whose counts it keeps: add --set counts_from=RUN.")
+    if "random_degrees" in matched and config.edge_mask != "directed":
+        raise ConfigError(
+            "random_degrees works on directed entries: add --set edge_mask=directed, or match degree bins."
+        )
+    if options.sources["edges"].kind == "random_class_pairs" and not DATASETS.get(config.dataset).classes:
+        raise ConfigError(f"Data set {config.dataset} has no classes: match degree bins instead (random_degree_bins).")
+
+
+class _Halves:
+    """The two halves of the masks of one round."""
+
+    def __init__(self, context: RoundContext) -> None:
+        self._context = context
+        self._options: CombineOptions = context.options
+        self._graph = context.problem.graph
+        self._full = context.problem.full_masks()
+        self._round = self._options.round_of(context.round)
+
+    def edges(self) -> EdgeMask:
+        """Return the mask of edges."""
+        source, full = self._options.sources["edges"], self._full.edges
+        if source.kind == RUN:
+            return self._masks_of(source.name).edges
+        if source.kind in ("all", "none"):
+            return EdgeMask(full.kind, np.full_like(full.keep, source.kind == "all"))
+        if source.kind in (SCORE, INVERSE):
+            pulse, is_inverse = partial(self._context.pulse, "edge scores"), source.kind == INVERSE
+            _, ranks = static_ranks(self._graph, source.name, self._context.seed, pulse, is_inverse)
+            edge = np.arange(full.keep.size) % max(full.num_edges, 1)
+            return full.prune_exactly(ranks[edge].astype(np.float64), full.kept - self._counts()[0])
+        draw = self._draw("edges").random(full.keep.size)
+        if source.kind == "random":
+            return full.prune_exactly(draw, full.kept - self._counts()[0])
+        matched = self._masks_of(self._options.counts_from).edges
+        if source.kind == "random_degrees":
+            return draw_with_degrees(self._graph, matched, draw)
+        of_node = self._graph.labels if source.kind == "random_class_pairs" else degree_bins(self._graph)
+        groups = end_pairs(self._graph, matched.kind, of_node)
+        return EdgeMask(full.kind, highest_by_group(draw, groups, matched.keep))
+
+    def weights(self) -> WeightMask:
+        """Return the mask of weights."""
+        source, full = self._options.sources["weights"], self._full.weights
+        if source.kind == RUN:
+            return self._masks_of(source.name).weights
+        if source.kind == "all":
+            return full
+        if source.kind == "magnitude":
+            kept, trained = self._context.previous.weights, self._context.last_weights()
+            magnitudes = {name: np.abs(trained[name]) for name in kept.keep}
+            return kept.prune_exactly(magnitudes, kept.kept - self._counts()[1])
+        generator = self._draw("weights")
+        draws = {name: generator.random(keep.shape) for name, keep in full.keep.items()}
+        if source.kind == "random":
+            return full.prune_exactly(draws, full.kept - self._counts()[1])
+        matched = self._masks_of(self._options.counts_from).weights.keep
+        layer = {name: np.zeros(keep.size, dtype=np.int64) for name, keep in matched.items()}
+        keep = {name: highest_by_group(draws[name].ravel(), layer[name], matched[name].ravel()) for name in matched}
+        return WeightMask({name: values.reshape(matched[name].shape) for name, values in keep.items()})
+
+    def _counts(self) -> tuple[int, int]:
+        """Return how many edge entries and weights to keep: those of `counts_from`, or by the rates."""
+        config, full = self._context.config, self._full
+        if self._options.counts_from:
+            masks = self._masks_of(self._options.counts_from)
+            return masks.edges.kept, masks.weights.kept
+        edges = remaining_after(config.p_graph, full.edges.kept, self._round)
+        return edges, remaining_after(config.p_weight, full.weights.kept, self._round)
+
+    def _masks_of(self, name: str) -> Masks:
+        """Return a source run's masks at this round."""
+        seed = self._options.source_seed
+        return self._context.find_run(name).seed(self._context.seed if seed is None else seed).masks(self._round)
+
+    def _draw(self, half: Half) -> np.random.Generator:
+        return stream(self._context.seed, 0, f"combination {half} {self._options.draw}")
+
+
+METHODS.register(Combination())
