@@ -1,22 +1,130 @@
 """Causes of removals: gradient, no gradient, random, score or solver.
 
-A search trains mask values by the gradient of the training loss. An entry on which no output of a training node depends
-has no such gradient: penalty and weight decay lower its mask like every other one, so its rank is that of its random
-start. These entries follow from graph, previous masks and config, without training.
+`Method.edge_decision` says what decides about edges under a run's settings: one cause for all of them, a search, or
+another run. A search trains mask values by the gradient of the training loss. An entry on which no output of a training
+node depends has no such gradient: penalty and weight decay lower its mask like every other one, so its rank is that of
+its random start. These entries follow from graph, previous masks and config, without training.
+
+`cuts_of` yields every round's removals with their causes; `seed_source` reads those of another run in the store.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+
 import numpy as np
+from numpy.typing import NDArray
 
 from glt.config import RunConfig
 from glt.datasets.graph import Graph
+from glt.errors import ConfigError, StoreError
 from glt.masks import BoolArray, EdgeMask
 from glt.methods import METHODS
-from glt.methods.base import Cause
+from glt.methods.base import Cause, MaskSearch, TakenEdges
 from glt.models import MODELS
 from glt.receptive_field import values_with_gradient
+from glt.store import SeedRun, Store
 from glt.training.tasks import TASKS
+
+# The codes of causes; 0: the entry is kept, or its cause is unknown.
+CAUSES: tuple[Cause | None, ...] = (None, "gradient", "no gradient", "score", "random", "solver")
+Codes = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The removals of a round.
+
+    `removed` [entries] marks those of the round itself. `codes` [entries] has the cause of every entry that is missing
+    after it, as an index into CAUSES.
+    """
+
+    round: int
+    removed: BoolArray
+    codes: Codes
+
+    def counts(self) -> dict[Cause | None, int]:
+        """Return the number of entries that the round removed by each cause that occurs; None: unknown."""
+        numbers = np.bincount(self.codes[self.removed], minlength=len(CAUSES)).tolist()
+        return {cause: count for cause, count in zip(CAUSES, numbers, strict=True) if count}
+
+
+# The removals of another run, by its name; empty if it cannot be read.
+Source = Callable[[str], Iterator[Cuts]]
+
+
+def no_source(name: str) -> Iterator[Cuts]:
+    """Return nothing: no other run is at hand."""
+    return iter(())
+
+
+def cuts_of(config: RunConfig, graph: Graph, masks: Iterable[EdgeMask], source: Source = no_source) -> Iterator[Cuts]:
+    """Yield the removals of rounds 1, 2, ..., given the masks of rounds 0, 1, ...
+
+    `graph` is the message graph. Where rounds are not nested an entry may return, and its last removal counts. `source`
+    is asked for the run whose edges a run takes: their causes are those of that run's round.
+    """
+    decision = METHODS.get(config.method).edge_decision(config)
+    taken = _taken(decision, source) if isinstance(decision, TakenEdges) else None
+    codes: Codes | None = None
+    for number, (before, after) in enumerate(pairwise(masks), start=1):
+        if taken is not None:
+            found = next(taken, None)
+        elif isinstance(decision, MaskSearch):
+            found = _search_codes(config, graph, before)
+        else:
+            found = np.full(after.keep.size, CAUSES.index(decision), dtype=np.int8)
+        if found is None or found.size != after.keep.size:
+            found = np.zeros(after.keep.size, dtype=np.int8)
+        removed = removed_in(config, before, after)
+        if codes is None or taken is not None:
+            codes = np.where(after.keep, np.int8(0), found)
+        else:
+            # An entry that was removed earlier keeps the cause of that round.
+            fresh = removed & (codes == 0)
+            codes = np.where(after.keep, np.int8(0), np.where(fresh, found, codes))
+        yield Cuts(number, removed, codes)
+
+
+def _search_codes(config: RunConfig, graph: Graph, before: EdgeMask) -> Codes | None:
+    gradient = had_gradient(config, graph, before)
+    if gradient is None:
+        return None
+    return np.where(gradient, CAUSES.index("gradient"), CAUSES.index("no gradient")).astype(np.int8)
+
+
+def _taken(decision: TakenEdges, source: Source) -> Iterator[Codes]:
+    """Yield the causes in another run at the rounds whose edges are taken, which ascend."""
+    wanted = iter(decision.rounds)
+    number = next(wanted, None)
+    for cuts in source(decision.run):
+        if not decision.rounds:
+            yield cuts.codes
+        elif cuts.round == number:
+            yield cuts.codes
+            number = next(wanted, None)
+            if number is None:
+                return
+
+
+def seed_source(seed_run: SeedRun, graph: Graph) -> Source:
+    """Return what reads the removals of another run of the same store, for the seed that `seed_run` takes.
+
+    Nothing is yielded for a run that is not in the store, or from the first round that cannot be read.
+    """
+
+    def removals(name: str) -> Iterator[Cuts]:
+        with suppress(ConfigError, StoreError):
+            run = Store.around(seed_run).find(name)
+            reader = METHODS.get(seed_run.config.method)
+            theirs = run.seed(reader.seed_read(seed_run.config, seed_run.seed))
+            masks = map(theirs.edge_mask, range(theirs.whole_rounds()))
+            yield from cuts_of(run.config, graph, masks, seed_source(theirs, graph))
+
+    return removals
 
 
 def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArray | None:
@@ -26,11 +134,11 @@ def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArr
     from all entries, and an entry with a gradient has it in the first epoch. None if no masks are trained, or if it
     cannot be derived (`why_underived`).
     """
-    searched = METHODS.get(config.method).searched_edges(config)
-    if searched is None or why_underived(config):
+    search = _search(config)
+    if search is None or why_underived(config):
         return None
-    mask = previous if searched == "survivors" else EdgeMask.full(previous.kind, previous.num_edges)
-    loss_nodes = TASKS.get(config.task).loss_nodes(graph)
+    mask = previous if search.entries == "survivors" else EdgeMask.full(previous.kind, previous.num_edges)
+    loss_nodes = None if search.reads_all_nodes else TASKS.get(config.task).loss_nodes(graph)
     effect = MODELS.get(config.model).mask_effect(config)
     found = np.zeros(mask.keep.size, dtype=np.bool_)
     found[mask.keep] = values_with_gradient(graph, mask, loss_nodes, config.layers, effect)
@@ -38,8 +146,12 @@ def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArr
 
 
 def removed_in(config: RunConfig, previous: EdgeMask, mask: EdgeMask) -> BoolArray:
-    """Mark the entries a round's search removed, given the masks before and after."""
-    if METHODS.get(config.method).searched_edges(config) == "all":
+    """Mark the entries a round removed, given the masks before and after.
+
+    A search that prunes while training starts from all entries, so every missing one is of that round.
+    """
+    search = _search(config)
+    if search is not None and search.entries == "all":
         return ~mask.keep
     return previous.keep & ~mask.keep
 
@@ -57,19 +169,9 @@ def cuts_without_gradient(config: RunConfig, graph: Graph, previous: EdgeMask, m
     return int((removed & ~gradient).sum()) / count
 
 
-def cause_of(config: RunConfig, with_gradient: bool | None) -> Cause | None:
-    """Return the cause of a removal, given `had_gradient` of the entry; None if unknown."""
-    method = METHODS.get(config.method)
-    if method.searched_edges(config) is None:
-        return method.cause
-    if with_gradient is None:
-        return None
-    return "gradient" if with_gradient else "no gradient"
-
-
 def why_underived(config: RunConfig) -> str:
     """Return why gradients cannot be derived afterwards; "" if they can."""
-    if METHODS.get(config.method).searched_edges(config) is None:
+    if _search(config) is None:
         return ""
     if MODELS.get(config.model).clusters(config) is not None:
         return (
@@ -77,3 +179,8 @@ def why_underived(config: RunConfig) -> str:
             "stored"
         )
     return ""
+
+
+def _search(config: RunConfig) -> MaskSearch | None:
+    decision = METHODS.get(config.method).edge_decision(config)
+    return decision if isinstance(decision, MaskSearch) else None

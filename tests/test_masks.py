@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,20 @@ from glt.config import RunConfig
 from glt.datasets import load_graph
 from glt.datasets.graph import Graph, Provenance, Split
 from glt.masks import EdgeMask, Masks, WeightMask, as_binary, lowest, prune_count, remaining_after
+from glt.methods import METHODS
+from glt.methods.base import MaskSearch, TakenEdges
 from glt.presets import resolve
 from glt.receptive_field import values_with_gradient
-from glt.removal_causes import cause_of, cuts_without_gradient, had_gradient, removed_in, why_underived
+from glt.removal_causes import (
+    CAUSES,
+    Cuts,
+    cuts_of,
+    cuts_without_gradient,
+    had_gradient,
+    removed_in,
+    seed_source,
+    why_underived,
+)
 from glt.seeds import stream
 from glt.sparse import Dropout, GraphOperator, features_of
 from glt.store import SeedRun, Store
@@ -358,19 +370,71 @@ def test_causes_of_the_one_run_schedule(small_graph: Graph) -> None:
     assert share == (~masks[2].keep & ~whole).sum() / (~masks[2].keep).sum()
 
 
-@pytest.mark.parametrize("method", ["random", "admm", "reinit"])
-def test_methods_without_a_mask_search_have_no_causes(method: str, small_graph: Graph) -> None:
-    config = resolve({"dataset": "cora", "method": method})
-    assert shares_of(config, small_graph, some_masks(small_graph)) == [None] * 3
+@pytest.mark.parametrize("method", ["random", "admm", "reinit", "score"])
+def test_methods_without_a_mask_search_have_one_cause(method: str, small_graph: Graph) -> None:
+    config, masks = resolve({"dataset": "cora", "method": method}), some_masks(small_graph)
+    assert shares_of(config, small_graph, masks) == [None] * 3
     assert why_underived(config) == ""
-    assert cause_of(config, None) == {"random": "random", "admm": "solver", "reinit": None}[method]
+    cause = {"random": "random", "admm": "solver", "reinit": None, "score": "score"}[method]
+    for cuts, (before, after) in zip(cuts_of(config, small_graph, masks), pairwise(masks), strict=True):
+        assert cuts.counts() == {cause: before.kept - after.kept}
+        assert (cuts.codes == np.where(after.keep, 0, CAUSES.index(cause))).all()
 
 
 def test_causes_of_an_iterative_search(small_graph: Graph) -> None:
-    config = resolve({"dataset": "cora"})
-    assert [cause_of(config, known) for known in (True, False, None)] == ["gradient", "no gradient", None]
-    full = EdgeMask.full("directed", small_graph.num_edges)
+    config, masks = resolve({"dataset": "cora"}), some_masks(small_graph)
+    full = masks[0]
     assert cuts_without_gradient(config, small_graph, full, full) is None
+    for cuts, (before, after) in zip(cuts_of(config, small_graph, masks), pairwise(masks), strict=True):
+        gradient = had_gradient(config, small_graph, before)
+        assert gradient is not None
+        removed = before.keep & ~after.keep
+        assert [CAUSES[code] for code in cuts.codes[removed]] == [
+            "gradient" if known else "no gradient" for known in gradient[removed]
+        ]
+        assert not cuts.codes[after.keep].any()
+    assert (cuts.codes[~after.keep] > 0).all()
+
+
+def test_a_loss_on_all_nodes_gives_every_entry_a_gradient(monkeypatch: pytest.MonkeyPatch, small_graph: Graph) -> None:
+    config, masks = resolve({"dataset": "cora"}), some_masks(small_graph)
+    assert any("no gradient" in cuts.counts() for cuts in cuts_of(config, small_graph, masks))
+    reading = MaskSearch("survivors", reads_all_nodes=True)
+    monkeypatch.setattr(type(METHODS.get("ugs")), "edge_decision", lambda self, config: reading)
+    assert all([*cuts.counts()] == ["gradient"] for cuts in cuts_of(config, small_graph, masks))
+
+
+def test_taken_edges_have_the_causes_of_their_source(monkeypatch: pytest.MonkeyPatch, small_graph: Graph) -> None:
+    """Rounds 1 and 2 of the reader take rounds 1 and 3 of a search; an unknown source leaves causes unknown."""
+    source, masks = resolve({"dataset": "cora"}), some_masks(small_graph)
+    reader = resolve({"dataset": "cora", "method": "reinit"})
+    monkeypatch.setattr(type(METHODS.get("reinit")), "edge_decision", lambda self, config: TakenEdges("SOURCE", (1, 3)))
+    asked = []
+
+    def removals(name: str) -> Iterator[Cuts]:
+        asked.append(name)
+        return cuts_of(source, small_graph, masks)
+
+    theirs = list(removals("SOURCE"))
+    first, second = cuts_of(reader, small_graph, [masks[0], masks[1], masks[3]], removals)
+    assert asked == ["SOURCE"] * 2
+    assert first.codes.tolist() == theirs[0].codes.tolist()
+    assert second.codes.tolist() == theirs[2].codes.tolist()
+    assert second.removed.tolist() == (masks[1].keep & ~masks[3].keep).tolist()
+    (unknown,) = cuts_of(reader, small_graph, masks[:2])
+    assert unknown.counts() == {None: masks[0].kept - masks[1].kept}
+
+
+def test_a_random_ticket_in_the_store_has_the_causes_of_its_source(example: SeedRun) -> None:
+    cora = load_graph("cora")
+    ticket = Store(EXAMPLES).find("cora-node-gcn-reinit-f5de2516").seed(0)
+    shown = [
+        list(cuts_of(one.config, cora, map(one.edge_mask, range(ROUND + 1)), seed_source(one, cora)))
+        for one in (ticket, example)
+    ]
+    assert "no gradient" in shown[1][-1].counts()
+    for cuts, theirs in zip(*shown, strict=True):
+        assert np.array_equal(cuts.codes, theirs.codes)
 
 
 def test_causes_are_unknown_with_mini_batches(small_graph: Graph) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from glt.config import RunConfig
 from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
 from glt.methods.base import Cause
-from glt.removal_causes import cause_of, had_gradient, removed_in
+from glt.removal_causes import CAUSES, Codes, Source, cuts_of, no_source
 
 Shares = NDArray[np.float64]
 
@@ -98,9 +97,6 @@ class Closeness:
 
 # Rounds and causes of removals
 
-# The codes of `removal_causes`; 0: the direction is kept, or its cause is unknown.
-CAUSES: tuple[Cause | None, ...] = (None, "gradient", "no gradient", "score", "random", "solver")
-
 
 def removal_rounds(masks: Sequence[EdgeMask]) -> NDArray[np.int16]:
     """Return [2, E] the round that removed each direction, 0 where the last of `masks` keeps it.
@@ -121,23 +117,22 @@ def removal_rounds(masks: Sequence[EdgeMask]) -> NDArray[np.int16]:
     return gone
 
 
-def removal_causes(config: RunConfig, graph: Graph, masks: Sequence[EdgeMask]) -> NDArray[np.int8]:
+def removal_causes(
+    config: RunConfig, graph: Graph, masks: Sequence[EdgeMask], source: Source = no_source
+) -> NDArray[np.int8]:
     """Return [2, E] the cause of each direction's removal, as indices into CAUSES; see `removal_rounds`.
 
-    `graph` is the one that carries the run's messages.
+    `graph` is the one that carries the run's messages, `source` reads the causes of another run (`seed_source`).
     """
-    causes = np.zeros(masks[0].keep.size, dtype=np.int8)
-    for before, after in pairwise(masks):
-        causes[after.keep] = 0
-        # A direction that was removed earlier keeps the cause of that round.
-        removed = removed_in(config, before, after) & (causes == 0)
-        gradient = had_gradient(config, graph, before)
-        if gradient is None:
-            causes[removed] = CAUSES.index(cause_of(config, None))
-        else:
-            codes = [CAUSES.index(cause_of(config, known)) for known in (False, True)]
-            causes[removed] = np.where(gradient[removed], codes[1], codes[0])
-    return causes.reshape(2, -1) if masks[0].kind == "directed" else np.stack([causes, causes])
+    codes = np.zeros(masks[0].keep.size, dtype=np.int8)
+    for cuts in cuts_of(config, graph, masks, source):
+        codes = cuts.codes
+    return by_direction(codes, masks[0])
+
+
+def by_direction(codes: Codes, mask: EdgeMask) -> NDArray[np.int8]:
+    """Return the codes of entries as [2, E]; both directions of an undirected mask's edge have the same."""
+    return codes.reshape(2, -1) if mask.kind == "directed" else np.stack([codes, codes])
 
 
 # The edges of one node

@@ -23,6 +23,7 @@ from glt.datasets import Graph
 from glt.jobs.estimate import Forecast, forecast
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
+from glt.removal_causes import seed_source
 from glt.store import MacConvention, Run, SeedRun
 from glt.verdicts import DELTA
 
@@ -180,7 +181,9 @@ def removal_rounds(run: Run, seed: int) -> NDArray[np.int16]:
 @cached(16, shared=True)
 def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
     """Return the cause of each removal: `analysis.removal.edges`."""
-    return edges.removal_causes(run.config, graph_of(run.seed(seed)), masks_of(run, seed))
+    seed_run = run.seed(seed)
+    graph = graph_of(seed_run)
+    return edges.removal_causes(run.config, graph, masks_of(run, seed), seed_source(seed_run, graph))
 
 
 # The scores of all rounds of a large graph take 100 MB and more.

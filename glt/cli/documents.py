@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from glt.errors import StoreError
-from glt.lottery.diagnosis import CUTS, diagnoses
+from glt.lottery.diagnosis import CUTS, cause_shares, diagnoses
 from glt.results_version import run_version, seed_version
 from glt.store import KnownRun, PretrainingSeed, Run
 from glt.store.pretraining import PRETRAINING
@@ -79,9 +79,15 @@ def _seed(run: Run, seed: int) -> dict[str, Any]:
     about = {"seed": seed, "state": seed_run.status().state, "results_version": seed_version(seed_run)}
     try:
         records = seed_run.rounds()
+        found = diagnoses(seed_run, records)
         rounds = [
-            {**record.model_dump(mode="json"), CUTS: found.cuts_without_gradient, "collapse": found.collapse()}
-            for record, found in zip(records, diagnoses(seed_run, records), strict=True)
+            {
+                **record.model_dump(mode="json"),
+                CUTS: diagnosis.cuts_without_gradient,
+                "causes": shares,
+                "collapse": diagnosis.collapse(),
+            }
+            for record, diagnosis, shares in zip(records, found, cause_shares(seed_run, records, found), strict=True)
         ]
         return {**about, "rounds": rounds}
     except StoreError as error:

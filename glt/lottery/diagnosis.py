@@ -20,8 +20,9 @@ from glt.formats import percent, spans
 from glt.lottery.graph import whole_graph_of
 from glt.masks import EdgeMask
 from glt.methods import METHODS
+from glt.methods.base import MaskSearch, TakenEdges
 from glt.methods.ugs import KINDS, MASKS_READ, UGSOptions, at_zero, zero_from
-from glt.removal_causes import cuts_without_gradient, why_underived
+from glt.removal_causes import cuts_of, cuts_without_gradient, seed_source, why_underived
 from glt.store import Epochs, RoundRecord, SeedRun
 from glt.training.metrics import at_chance_from
 from glt.training.tasks import TASKS
@@ -174,6 +175,53 @@ def derive(seed_run: SeedRun, whole: Graph, rounds: Sequence[int]) -> list[Diagn
             diagnosis = replace(diagnosis, masks_read=read, every_epoch=every_epoch)
         found.append(diagnosis)
     return found
+
+
+def cause_shares(
+    seed_run: SeedRun, records: Sequence[RoundRecord], found: Sequence[Diagnosis]
+) -> list[dict[str, float] | None]:
+    """Return, for every round, the share of each cause among the edge entries that it removed.
+
+    `found` are the diagnoses of the rounds. {} if a round removed nothing, None if the causes are unknown.
+    """
+    config = seed_run.config
+    method = METHODS.get(config.method)
+    decision = method.edge_decision(config)
+    if isinstance(decision, TakenEdges):
+        return _shares_taken(seed_run, len(records))
+    sparsities, shares = [record.graph_sparsity for record in records], list[dict[str, float] | None]()
+    for number, (sparsity, diagnosis) in enumerate(zip(sparsities, found, strict=True)):
+        before = sparsities[number - 1] if number and method.nests(config) else 0.0
+        without = diagnosis.cuts_without_gradient
+        if not number or sparsity <= before:
+            shares.append({})
+        elif not isinstance(decision, MaskSearch):
+            shares.append(None if decision is None else {str(decision): 1.0})
+        else:
+            split: list[tuple[str, float]] = (
+                [] if without is None else [("gradient", 1 - without), ("no gradient", without)]
+            )
+            shares.append({cause: share for cause, share in split if share} or None)
+    return shares
+
+
+def _shares_taken(seed_run: SeedRun, rounds: int) -> list[dict[str, float] | None]:
+    """Return the shares of a run that takes its edges from another one, read from both runs' masks."""
+    shares: list[dict[str, float] | None] = [None] * rounds
+    whole, config = _local_graph(seed_run), seed_run.config
+    if whole is None or not rounds:
+        return shares
+    shares[0], graph = {}, TASKS.get(config.task).message_graph(whole, config)
+    with suppress(StoreError):
+        masks = map(seed_run.edge_mask, range(rounds))
+        for cuts in cuts_of(config, graph, masks, seed_source(seed_run, graph)):
+            counts = cuts.counts()
+            total = sum(counts.values())
+            known: dict[str, float] = {
+                str(cause): count / total for cause, count in counts.items() if cause is not None
+            }
+            shares[cuts.round] = known if None not in counts else None
+    return shares
 
 
 def readable_epochs(seed_run: SeedRun, number: int) -> Epochs | None:

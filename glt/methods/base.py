@@ -29,6 +29,29 @@ Cause = Literal["gradient", "no gradient", "score", "random", "solver"]
 SearchedEdges = Literal["survivors", "all"]
 
 
+@dataclass(frozen=True)
+class MaskSearch:
+    """A search that trains a mask value for each of the `entries`; the lowest values go.
+
+    `reads_all_nodes`: its loss has a term on the outputs of all nodes, so that every entry has a gradient.
+    """
+
+    entries: SearchedEdges
+    reads_all_nodes: bool = False
+
+
+@dataclass(frozen=True)
+class TakenEdges:
+    """The edges of another run of the store; `rounds` are its rounds that 1, 2, ... take, empty for the same ones."""
+
+    run: str
+    rounds: tuple[int, ...] = ()
+
+
+# What decides which edges go; None if nothing does, or it is unknown.
+EdgeDecision = Cause | MaskSearch | TakenEdges | None
+
+
 class OtherSeed(Protocol):
     """What a method may read of another run's seed."""
 
@@ -109,8 +132,7 @@ class Method(ABC):
     - `name`: what configs and the command line call it. `label`: what users read. `description`: one sentence.
     - `nested`: a round keeps nothing an earlier one removed (`nests` may look at settings).
     - `reads_runs`: it can need finished runs (`reads` names them).
-    - `cause`: what decides about edges; None if a search trains masks (the cause is then derived for each entry), or if
-      masks come from elsewhere.
+    - `cause`: what decides about edges, if it is the same for all of them under all settings (`edge_decision`).
     - `ignores`: settings that cannot change a round. They are left out of the fingerprint and refused in grids.
     - `Options`: a pydantic model of the method's own settings, which `RoundContext.options` holds.
     """
@@ -143,6 +165,14 @@ class Method(ABC):
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
         """Return which edge entries a search has masks for; None without a search."""
         return None
+
+    def edge_decision(self, config: RunConfig) -> EdgeDecision:
+        """Return what decides which edges go: a search, another run, or one cause for all of them.
+
+        `glt.removal_causes` derives the cause of each removed entry from it.
+        """
+        entries = self.searched_edges(config)
+        return self.cause if entries is None else MaskSearch(entries)
 
     def initialisation(self, config: RunConfig) -> int:
         """Return the number of the initialisation; methods share number 0 seed by seed."""

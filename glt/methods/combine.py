@@ -20,7 +20,7 @@ from glt.errors import ConfigError, quoted, unknown_name
 from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
 from glt.matched_draws import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.methods import METHODS
-from glt.methods.base import FindRun, Method, Proposal, RoundContext
+from glt.methods.base import EdgeDecision, FindRun, Method, Proposal, RoundContext, TakenEdges
 from glt.methods.score import static_ranks
 from glt.methods.source_run import Half, check_source
 from glt.scores import SCORES
@@ -143,6 +143,16 @@ class Combination(Method):
     def search_epochs(self, config: RunConfig) -> int:
         """Return 0: nothing is searched."""
         return 0
+
+    def edge_decision(self, config: RunConfig) -> EdgeDecision:
+        """Return what decides about edges in their source; None if all or none are kept."""
+        options = options_of(config.options, CombineOptions)
+        source = options.sources["edges"]
+        if source.kind == RUN:
+            return TakenEdges(source.name, tuple(rounds_of(options.at_rounds)))
+        if source.kind in (SCORE, INVERSE):
+            return "score"
+        return "random" if source.kind in ("random", *MATCHED_EDGES) else None
 
     def initialisation(self, config: RunConfig) -> int:
         """Return 0 for theta_0, else the number of the draw plus 1."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from glt.config import RunConfig, options_of
 from glt.errors import ConfigError
 from glt.methods import METHODS
-from glt.methods.base import FindRun, Method, Proposal, RoundContext
+from glt.methods.base import EdgeDecision, FindRun, Method, Proposal, RoundContext, TakenEdges
 from glt.methods.source_run import Half, check_source
 
 HALVES: tuple[Half, ...] = ("edges", "weights")
@@ -41,6 +41,11 @@ class Reinit(Method):
     def search_epochs(self, config: RunConfig) -> int:
         """Return 0: the source run did the search."""
         return 0
+
+    def edge_decision(self, config: RunConfig) -> EdgeDecision:
+        """Return that the edges are those of the source run."""
+        name = options_of(config.options, ReinitOptions).masks_of
+        return TakenEdges(name) if name else None
 
     def initialisation(self, config: RunConfig) -> int:
         """Return the number of the draw plus 1; 0 is theta_0."""

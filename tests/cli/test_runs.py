@@ -17,7 +17,7 @@ from glt.store import RoundRecord, Run, SeedRun, Status, Store, bundled_examples
 
 ROUND_KEYS = set(
     "round graph_sparsity weight_sparsity edges_kept_either_way edges_kept_both_ways val test test_last best_epoch "
-    "seconds macs cuts_without_gradient collapse".split()
+    "seconds macs cuts_without_gradient causes collapse".split()
 )
 
 

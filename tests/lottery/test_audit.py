@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from glt.config import RunConfig
 from glt.datasets import DATASETS, load_graph
 from glt.errors import DataError, StoreError
 from glt.lottery.audit import audit, deleted_logits, multiplied_logits
-from glt.lottery.diagnosis import Diagnosis, cuts_line, derive, diagnoses, diagnosis_of, of_notes, summary
+from glt.lottery.diagnosis import Diagnosis, cause_shares, cuts_line, derive, diagnoses, diagnosis_of, of_notes, summary
 from glt.lottery.graph import graph_of, whole_graph_of
 from glt.lottery.lottery import compute_rounds
 from glt.masks import EdgeMask, Masks, WeightMask
@@ -286,10 +287,37 @@ def test_the_bundled_run_has_a_diagnosis(capsys: pytest.CaptureFixture[str]) -> 
     assert shares == {0: None, 9: 0.0, 13: 0.4, 17: pytest.approx(0.9095, abs=1e-4), 20: pytest.approx(0.98, abs=1e-3)}
     assert rounds[13]["collapse"]["at_chance_from"] == {"search": 170}
     assert rounds[13]["collapse"]["masks_at_zero"] is None
+    assert (rounds[0]["causes"], rounds[9]["causes"]) == ({}, {"gradient": 1.0})
+    assert rounds[13]["causes"] == {"gradient": 0.6, "no gradient": 0.4}
     assert main(["show", str(run)]) == 0
     shown = capsys.readouterr().out
     assert "40.0 % in round 13" in shown
     assert "by epoch 131 to 171; masks were read before that" in shown
+
+
+@pytest.mark.parametrize(
+    ("example", "expected"),
+    [
+        ("cora-node-gcn-random-113e68a9", {"random": 1.0}),
+        ("cora-node-gcn-admm-0913104b", {"solver": 1.0}),
+        ("cora-node-gcn-reinit-f5de2516", {"gradient": 0.6, "no gradient": 0.4}),
+    ],
+)
+def test_show_has_the_causes_of_every_method(
+    example: str, expected: dict[str, float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Path(__file__).parents[2] / "examples" / "runs" / example
+    assert main(["show", str(run), "--json"]) == 0
+    rounds = json.loads(capsys.readouterr().out)["seeds"][0]["rounds"]
+    assert [rounds[number]["causes"] for number in (0, 13)] == [{}, expected]
+
+
+def test_causes_are_unknown_without_the_source_of_edges(tmp_path: Path) -> None:
+    run = Path(__file__).parents[2] / "examples" / "runs" / "cora-node-gcn-reinit-f5de2516"
+    shutil.copytree(run, tmp_path / run.name)
+    seed = Store(tmp_path).find(run.name).seed(0)
+    records = seed.rounds()
+    assert cause_shares(seed, records, diagnoses(seed, records)) == [{}] + [None] * 16
 
 
 def test_the_diagnosis_sentences() -> None:

@@ -14,12 +14,15 @@ from glt.errors import ConfigError, StoreError
 from glt.jobs.launcher import start
 from glt.jobs.queue import awaited
 from glt.lottery.audit import audit
+from glt.lottery.diagnosis import Diagnosis, cause_shares
 from glt.lottery.lottery import compute_rounds
 from glt.masks import EdgeMask, Masks, remaining_after
 from glt.matched_draws import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.methods import METHODS
+from glt.methods.base import Cause
 from glt.methods.combine import CombineOptions, Source, rounds_of
 from glt.presets import resolve
+from glt.removal_causes import Cuts, cuts_of, seed_source
 from glt.scores import SCORES
 from glt.store import Run, Store, sources_of
 from tests.conftest import Watcher
@@ -85,6 +88,32 @@ def test_chosen_rounds_and_the_seed_of_the_source(store: Store, ugs: Run) -> Non
     assert [same_edges(masks(run, own), masks(ugs, theirs, seed=1)) for own, theirs in ((1, 1), (2, 3))] == [True] * 2
     total = masks(run, 0).weights.total
     assert [masks(run, own).weights.kept for own in (1, 2)] == [remaining_after(0.3, total, past) for past in (1, 3)]
+
+
+def removals(run: Run, seed: int = 0) -> list[Cuts]:
+    one, graph = run.seed(seed), load_graph("cora")
+    masks = map(one.edge_mask, range(one.whole_rounds()))
+    return list(cuts_of(run.config, graph, masks, seed_source(one, graph)))
+
+
+def test_removed_edges_have_the_causes_of_their_source(store: Store, ugs: Run) -> None:
+    """The rounds, and the seed, of the run that the edges are taken from."""
+    taken = combined(store, rounds=2, at_rounds="1,3", edges_from=f"run:{ugs.name}", source_seed=1)
+    theirs, ours = removals(ugs, 1), removals(taken)
+    assert [np.array_equal(ours[own].codes, theirs[other].codes) for own, other in ((0, 0), (1, 2))] == [True] * 2
+    shares = cause_shares(taken.seed(0), taken.seed(0).rounds(), [Diagnosis()] * 3)
+    counts = [cuts.counts() for cuts in ours]
+    assert shares == [{}, *({cause: n / sum(each.values()) for cause, n in each.items()} for each in counts)]
+    assert counts[0].keys() == {"gradient", "no gradient"}
+
+
+@pytest.mark.parametrize(
+    ("edges", "cause"),
+    [("random", "random"), ("score:local_degree", "score"), ("inverse:teddy", "score"), ("none", None)],
+)
+def test_edges_of_scores_and_draws_have_one_cause(store: Store, edges: str, cause: Cause | None) -> None:
+    for cuts in removals(combined(store, edges_from=edges, rounds=1)):
+        assert [*cuts.counts()] == [cause]
 
 
 @pytest.mark.parametrize("edges", ["random", "score:local_degree", "inverse:teddy"])
