@@ -42,6 +42,7 @@ SECTIONS: Sections = {
         "audit": "glt.cli.round:audit",
         "cost": "glt.cli.round:cost",
         "latency": "glt.cli.round:latency",
+        "predictions": "glt.cli.round:predictions",
     },
     "Share": {
         "export": "glt.cli.ticket:export",

@@ -1,9 +1,9 @@
-"""`audit`, `cost`, `latency`, and the tables of `show`: one round of one seed."""
+"""`audit`, `cost`, `latency`, `predictions`, and the tables of `show`: single rounds of single seeds."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from glt.cli import options
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from glt.cost.latency import LatencyReport
-    from glt.store import Pretraining, SeedRun
+    from glt.store import Pretraining, Run, SeedRun
     from glt.verdicts import Verdict
 
 
@@ -118,6 +118,65 @@ def _print_latency(report: LatencyReport, costs: dict[str, Any]) -> None:
     sizes = f"On disk {file_size(costs['disk_bytes']['round'])}, dense {file_size(costs['disk_bytes']['dense'])}"
     found = f"{sizes}; found in {duration(costs['search_seconds'])}."
     print_plain(console, [*(compared.words() for compared in report.compared), *report.notes, found])
+
+
+@verb("predictions", "predictions RUN", "predictions RUN RUN --round 0 --round 13 --seeds 0,1 --json")
+@options.runs_argument
+@options.some_seeds
+@options.option(
+    "--round",
+    type=options.COUNT,
+    multiple=True,
+    metavar="K",
+    show_default="all finished ones",
+    help="round, any number of times",
+)
+@options.progress
+@options.as_json
+def predictions(args: Args) -> int:
+    """Store the predictions of rounds beside them.
+
+    The logits of validation and test nodes, at the best validation epoch. For node classification.
+    """
+    store = options.open_store(args, writable=True)
+    found = [store.find(name) for name in args.runs]
+
+    def tell(share: float) -> None:
+        options.report_share(args, (done + share) / len(found))
+
+    documents: list[dict[str, Any]] = []
+    for done, run in enumerate(found):  # noqa: B007 - read by `tell`
+        documents.append(keep_predictions(run, args.seeds or run.seeds(), args.round, args.json, tell))
+    if args.json:
+        options.print_json({"runs": documents})
+    return DONE
+
+
+def keep_predictions(
+    run: Run,
+    seeds: Sequence[int],
+    rounds: Sequence[int] = (),
+    quiet: bool = False,
+    tell: Callable[[float], None] = lambda share: None,
+) -> dict[str, Any]:
+    """Store the predictions of rounds (default: all finished ones) and return the document of `glt predictions`.
+
+    Prints a line a seed unless `quiet`. `tell` is called with the share done.
+    """
+    from glt.lottery.predictions import store_predictions
+
+    stored: list[dict[str, Any]] = []
+    for place, seed_run in enumerate(map(run.existing_seed, seeds)):
+        numbers = sorted(set(rounds)) or list(range(seed_run.whole_rounds()))
+        found = store_predictions(seed_run, numbers)
+        tell((place + 1) / len(seeds))
+        other = [each.round for each in found if not each.is_as_recorded]
+        ending = f"differ from the records in {spans(other)}" if other else "are those of the records"
+        if not quiet:
+            which = f"round {numbers[0]}" if len(numbers) == 1 else f"rounds {spans(numbers)}"
+            print(f"{run.reference}, seed {seed_run.seed}: predictions of {which}; the accuracies {ending}.")
+        stored.append({"seed": seed_run.seed, "rounds": [each.as_json() for each in found]})
+    return {"run": run.reference, "seeds": stored}
 
 
 # Tables.

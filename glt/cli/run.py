@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from glt.cli import options
 from glt.cli.main import DONE, Args, verb
+from glt.cli.round import keep_predictions
+from glt.errors import ConfigError
 from glt.formats import as_typed, count, duration, file_size, fixed, listing
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from glt.config import RunConfig
     from glt.jobs.launcher import Started
     from glt.store import KnownRun
 
@@ -72,6 +75,7 @@ run_settings = options.all_of(
 @run_settings
 @options.store
 @options.computing
+@options.flag("--keep-predictions", help="store the predictions of every round as well, as `predictions` does")
 @options.as_json
 def run(args: Args) -> int:
     """Search for tickets: compute the rounds of a configuration.
@@ -84,7 +88,23 @@ def run(args: Args) -> int:
 
     store = options.open_store(args, writable=True)
     config = resolve(settings(args), args.preset)
-    return compute(args, partial(start, store, config, args.seeds, **computing(args)))
+    if args.keep_predictions:
+        _check_can_keep(args, config)
+    code = compute(args, partial(start, store, config, args.seeds, **computing(args)))
+    if args.keep_predictions and code == DONE:
+        keep_predictions(store.create(config), args.seeds, quiet=args.json)
+    return code
+
+
+def _check_can_keep(args: Args, config: RunConfig) -> None:
+    """Raise ConfigError where predictions cannot be stored after the run."""
+    from glt.lottery.predictions import check_has_classes
+
+    check_has_classes(config)
+    if args.detach:
+        raise ConfigError(
+            f"Predictions are stored after the last round: leave out --detach, or run `{as_typed('predictions')}` then."
+        )
 
 
 def settings(args: Args) -> dict[str, Any]:

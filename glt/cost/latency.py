@@ -27,7 +27,7 @@ from glt.formats import fixed
 from glt.masks import EdgeMask, Masks
 from glt.models import MODELS
 from glt.sparse import DenseFeatures, Features, GraphOperator, features_of
-from glt.training.batching import forward
+from glt.training.batching import compute_threads, forward
 from glt.training.problem import Arrays
 
 ExecutionName = Literal["masked", "edges_removed", "sparse_features", "sparse"]
@@ -236,7 +236,7 @@ def measure(
     between turns with the share done.
     """
     ready, turns = executions(config, graph, masks, weights), list[list[float]]()
-    with _threads(threads):
+    with compute_threads(threads):
         for turn in range(warm_up + repeats):
             marks = [time.perf_counter()]
             for execution in ready:
@@ -265,16 +265,6 @@ def _measured(execution: Execution, seconds: Sequence[float], reference: torch.T
     p10, median, p90 = (float(value) for value in np.quantile(seconds, [0.1, 0.5, 0.9]))
     difference = float((execution.run() - reference).abs().max())
     return Measured(execution.name, median, p10, p90, execution.held_bytes(), peak_bytes(execution.run), difference)
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _notes(config: RunConfig, graph: Graph) -> tuple[str, ...]:

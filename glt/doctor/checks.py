@@ -10,6 +10,7 @@ Of a seed
 - Lines, epochs and tensors of finished rounds match their checksums; from the first damaged round on, all is moved
   aside, and a resume computes the same bytes again.
 - Every finished round has a checksum, or damage would go unnoticed; written again if all rounds can be read.
+- Stored predictions match their checksum; moved aside, and `glt predictions` computes them again.
 - The checkpoint and other files of the unfinished round are usable, since a resume starts from them; moved aside.
 - theta_0 is readable, since every round rewinds to it; moved aside, and a resume draws it again from the seed.
 - Tables end with a whole line: full disks and power loss cut lines; copied aside, then the half line is cut.
@@ -23,7 +24,6 @@ link leads to are never changed.
 
 from __future__ import annotations
 
-import itertools
 import os
 import stat
 import time
@@ -31,12 +31,14 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from glt.errors import StoreError
+from glt.formats import as_typed
 from glt.jobs.queue import TICKET
 from glt.store import AnyRun, PretrainingSeed, Run, SeedFolder, SeedRun, State, Store, paths, recovery
 from glt.store.annotations import is_of_others
@@ -55,6 +57,7 @@ STORE_MARKS = (paths.CONFIG_LOCK, paths.ANNOTATIONS_LOCK, paths.QUEUE)
 TABLES = (paths.ROUNDS, paths.EVENTS, paths.CHECKSUMS)
 CONFIG_REMEDY = "restore it from a copy, or start a run with the same settings, which continues from the rounds on disk"
 ROUNDS_AGAIN = "resuming recomputes what is missing"
+PREDICTED_AGAIN = f"`{as_typed('predictions')}` computes it again"
 # What moving a file of a seed aside leads to.
 AFTER = {
     paths.STATUS: "the other files show how far the seed is",
@@ -191,15 +194,21 @@ def _example_findings(run: Run) -> Iterator[Finding]:
         paths.ENVIRONMENT: SeedRun.environment,
         paths.COMPACT_MASKS: lambda seed: seed.masks(0),
     }
-    for seed, (name, read) in itertools.product(map(run.seed, run.seeds()), reads.items()):
-        try:
-            read(seed)
-        except StoreError:
-            yield Finding(
-                seed.path / name,
-                recovery.damaged_or_missing(seed.path / name),
-                "restore it from a copy (in a checkout: git checkout)",
-            )
+    for seed in map(run.seed, run.seeds()):
+        stored = filter(seed.has_predictions, range(seed.whole_rounds()))
+        of_rounds: dict[str, Callable[[SeedRun], object]] = {
+            paths.predictions_file(seed.path, number).name: partial(SeedRun.predictions, round=number)
+            for number in stored
+        }
+        for name, read in {**reads, **of_rounds}.items():
+            try:
+                read(seed)
+            except StoreError:
+                yield Finding(
+                    seed.path / name,
+                    recovery.damaged_or_missing(seed.path / name),
+                    "restore it from a copy (in a checkout: git checkout)",
+                )
 
 
 def _strays(folder: Path, is_ours: Callable[[str], bool]) -> Iterator[Finding]:
@@ -231,8 +240,9 @@ def _seed_findings(seed: SeedFolder) -> list[Finding]:
     bad = recovery.unusable(seed.path)
     found = []
     for path in bad:
-        then = f"it is set aside; {AFTER.get(path.name, ROUNDS_AGAIN)}"
-        of_rounds = path.name not in AFTER or path.name in (paths.CHECKSUMS, paths.PRETRAINED)
+        is_evidence = paths.is_predictions(path.name)
+        then = f"it is set aside; {PREDICTED_AGAIN if is_evidence else AFTER.get(path.name, ROUNDS_AGAIN)}"
+        of_rounds = not is_evidence and (path.name not in AFTER or path.name in (paths.CHECKSUMS, paths.PRETRAINED))
         way = Repair.STATUS if path.name == paths.STATUS else Repair.ROUNDS if of_rounds else Repair.MOVE
         found.append(Finding(path, _what_it_is(path), then, way))
     return [*found, *(finding for finding in _content_findings(seed) if finding.path not in bad)]
@@ -299,6 +309,8 @@ def _round_findings(seed: SeedRun, has_checksums: bool) -> Iterator[Finding]:
         number = paths.round_of(path.name)
         if number is not None and number >= finished and is_usable(path):
             yield _moved(path, "belongs to no finished round", again)
+        elif number is not None and is_usable(path) and _has_damaged_predictions(seed, number, path):
+            yield _moved(path, "is damaged", PREDICTED_AGAIN)
     # A worker that was killed at the end of a round leaves one without a checksum.
     path, known = seed.path / paths.CHECKSUMS, len(recovery.checksums_or_none(seed.path))
     if not faults and known < finished and has_checksums:
@@ -308,6 +320,15 @@ def _round_findings(seed: SeedRun, has_checksums: bool) -> Iterator[Finding]:
     # A seed that is called stopped makes it again when it is resumed.
     if not seed.has_theta0() and seed.whole_rounds() and (path.exists() or seed.status().state == "done"):
         yield _moved(path, recovery.damaged_or_missing(path), f"the seed is set to stopped, and {AFTER[paths.INIT]}")
+
+
+def _has_damaged_predictions(seed: SeedRun, round: int, path: Path) -> bool:
+    if paths.is_predictions(path.name):
+        try:
+            seed.predictions(round)
+        except StoreError:
+            return True
+    return False
 
 
 def _pretraining_findings(seed: PretrainingSeed) -> Iterator[Finding]:

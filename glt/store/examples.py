@@ -16,6 +16,7 @@ from glt.store.compact import CompactMasks
 from glt.store.records import Event, RoundRecord, Status
 from glt.store.run import Run, write_config
 from glt.store.seed_run import SeedRun
+from glt.store.tensors import write_predictions
 
 EVERY = 10
 ENVIRONMENT_KEYS = (
@@ -57,6 +58,8 @@ def _pack_seed(seed_run: SeedRun, folder: Path) -> None:
     rounds = range(len(records))
     packed = CompactMasks.pack([seed_run.masks(k) for k in rounds], [seed_run.edge_scores(k) for k in rounds])
     packed.write(folder / paths.COMPACT_MASKS)
+    for k in filter(seed_run.has_predictions, rounds):
+        write_predictions(paths.predictions_file(folder, k), seed_run.predictions(k), k)
     environment = seed_run.environment()
     status = Status(state="done", seed=seed_run.seed, threads=environment.get("threads", 1))
     kept = {key: environment[key] for key in ENVIRONMENT_KEYS if key in environment}

@@ -46,7 +46,7 @@ OF_SEED = frozenset(
 OF_RUN = frozenset({CONFIG, EXAMPLE_MARK, ASIDE})
 
 SEED_FOLDER = re.compile(r"seed-(0|[1-9]\d*)")
-TENSORS_OF_ROUND = re.compile(r"(?:round|weights)-(\d{2,})\.safetensors")
+TENSORS_OF_ROUND = re.compile(r"(round|weights|predictions)-(\d{2,})\.safetensors")
 UNFINISHED_WRITE = ".writing"
 UNFINISHED = re.compile(rf"\.(?P<name>.+)\.(?P<pid>[1-9]\d{{0,9}})-\d+{re.escape(UNFINISHED_WRITE)}")
 RUN_FOLDER = re.compile(r"[\w.+@]+(?:-[\w.+@]+){3,}-[0-9a-f]{8}")
@@ -96,6 +96,11 @@ def weights_file(seed: Path, number: int) -> Path:
     return seed / f"weights-{number:02d}.safetensors"
 
 
+def predictions_file(seed: Path, number: int) -> Path:
+    """Return the file with the logits of round `number`, which need not exist."""
+    return seed / f"predictions-{number:02d}.safetensors"
+
+
 def round_of(name: str) -> int | None:
     """Return the round of a tensor file, None for any other file.
 
@@ -103,7 +108,17 @@ def round_of(name: str) -> int | None:
     (7, None)
     """
     match = TENSORS_OF_ROUND.fullmatch(name)
-    return int(match.group(1)) if match else None
+    return int(match.group(2)) if match else None
+
+
+def is_predictions(name: str) -> bool:
+    """Say whether a file holds the logits of a round.
+
+    >>> is_predictions("predictions-07.safetensors"), is_predictions("weights-07.safetensors")
+    (True, False)
+    """
+    match = TENSORS_OF_ROUND.fullmatch(name)
+    return match is not None and match.group(1) == "predictions"
 
 
 def is_of_seed(name: str) -> bool:

@@ -30,7 +30,7 @@ from glt.store.events import EventFile
 from glt.store.locks import ACTIVE, concluded, locked
 from glt.store.records import Event, RoundRecord, Status
 from glt.store.recovery import Aside, Checkpoint
-from glt.store.tensors import Floats
+from glt.store.tensors import Floats, Predictions
 
 Configuration = RunConfig | PretrainConfig
 
@@ -273,6 +273,14 @@ class SeedRun(SeedFolder):
         self._refuse_for_example("weights")
         return tensors.read_weights(paths.weights_file(self.path, round), self.masks(round))
 
+    def has_predictions(self, round: int) -> bool:
+        """Say whether the logits of `round` are stored."""
+        return paths.predictions_file(self.path, round).exists()
+
+    def predictions(self, round: int) -> Predictions:
+        """Return the stored logits of `round`; raises StoreError without them."""
+        return tensors.read_predictions(paths.predictions_file(self.path, round))
+
     def bytes_on_disk(self, round: int) -> int:
         """Return the size of a round's masks and surviving weights; StoreError for examples."""
         self._refuse_for_example("weights")
@@ -368,6 +376,12 @@ class SeedRun(SeedFolder):
         atomic_io.append_line(self.path / paths.ROUNDS, canonical_json(record.model_dump(mode="json")), durable=True)
         add_checksums(self.path, record.round + 1)
         recovery.drop_checkpoint(self.path)
+
+    def write_predictions(self, round: int, predictions: Predictions) -> None:
+        """Write the logits of a finished round; whoever writes holds the seed's lock."""
+        self._refuse_read_only()
+        self.record(round)
+        tensors.write_predictions(paths.predictions_file(self.path, round), predictions, round)
 
     def log(self, line: str) -> None:
         """Append a line to the log."""

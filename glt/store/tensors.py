@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from safetensors.numpy import save
 
 from glt.config import canonical_json, parse_json
 from glt.errors import StoreError
+from glt.formats import as_typed
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask
 from glt.store.atomic_io import SEE_DOCTOR, check_regular, check_schema, reading, replace_file
 from glt.store.paths import SCHEMA
@@ -23,6 +25,7 @@ from glt.store.paths import SCHEMA
 METADATA_KEY = "glt"
 # Larger than any disk that a run is kept on: what is asked is whether it is a plain file.
 MOST_BYTES = 1 << 50
+PREDICT_AGAIN = f"delete the file, then compute it again with `{as_typed('predictions')}`"
 
 Array = NDArray[Any]
 Part = TypeVar("Part", Masks, EdgeMask)
@@ -221,6 +224,31 @@ def read_weights(path: Path, masks: Masks) -> dict[str, Floats]:
         return {name: _spread(arrays[name], keep.get(name), shape) for name, shape in about["shapes"].items()}
     except (KeyError, ValueError, IndexError) as error:
         raise StoreError(f"{path} does not fit the masks of its round ({error}): {SEE_DOCTOR}.") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Logits [n, C] of a round's network on the validation and the test nodes, in the order of the split."""
+
+    val: Floats
+    test: Floats
+
+
+def write_predictions(path: Path, predictions: Predictions, round: int) -> None:
+    """Write logits in single precision, as computed: in half precision close logits would become equal."""
+    write_tensors(path, vars(predictions), {"round": round})
+
+
+def read_predictions(path: Path) -> Predictions:
+    """Return the logits in a file; raises StoreError if it is damaged."""
+    arrays, _ = read_tensors(path, PREDICT_AGAIN)
+    try:
+        found = Predictions(arrays["val"], arrays["test"])
+    except KeyError as error:
+        raise StoreError(f"{path} is damaged (it lacks {error}): {PREDICT_AGAIN}.") from None
+    if any(part.ndim != 2 or part.dtype != np.float32 for part in vars(found).values()):
+        raise StoreError(f"{path} is damaged (it holds no table of logits): {PREDICT_AGAIN}.")
+    return found
 
 
 def _edges(arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]) -> EdgeMask:

@@ -8,7 +8,8 @@ cluster carry messages. Evaluation uses one fixed partition.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -48,13 +49,22 @@ class Passes(ABC):
     Only the network's tensors outlive an epoch, so that a stage can resume from those.
     """
 
+    _network: Network
+    _weights: Mapping[str, Tensor]
+
     @abstractmethod
     def epoch(self, dropout: Dropout, generator: np.random.Generator, optimise: Optimise) -> float:
         """Run an epoch's steps; return the mean training loss without penalties."""
 
     @abstractmethod
+    def outputs(self) -> Tensor:
+        """Return the outputs [N, C] of the current tensors, without gradient."""
+
+    @torch.no_grad()
     def evaluate(self) -> Scores:
         """Return validation and test score of the current tensors."""
+        output = self.outputs()
+        return self._network.problem.task.scores(output, self._weights)
 
     def refresh(self) -> None:
         """Read tensors that were changed between epochs."""
@@ -80,10 +90,9 @@ class FullBatch(Passes):
         return sum(losses) / len(losses)
 
     @torch.no_grad()
-    def evaluate(self) -> Scores:
-        """Return the scores of the current stem."""
-        output = self._network.head(self._stem, self._weights, Dropout(0, None))
-        return self._network.problem.task.scores(output, self._weights)
+    def outputs(self) -> Tensor:
+        """Return the outputs of the current stem."""
+        return self._network.head(self._stem, self._weights, Dropout(0, None))
 
     def refresh(self) -> None:
         """Compute the stem anew."""
@@ -122,13 +131,13 @@ class FieldBatch(Passes):
         return float(loss.detach())
 
     @torch.no_grad()
-    def evaluate(self) -> Scores:
-        """Return the scores; outputs of nodes outside the split are zeros."""
+    def outputs(self) -> Tensor:
+        """Return the outputs; those of nodes outside the split are zeros."""
         network, view = self._network, self._scored
         assert view.nodes is not None
         output = network.head(network.stem(self._weights, view), self._weights, Dropout(0, None))
         whole = output.new_zeros(network.operator.num_nodes, output.shape[1])
-        return network.problem.task.scores(whole.index_copy(0, view.nodes, output), self._weights)
+        return whole.index_copy(0, view.nodes, output)
 
     def refresh(self) -> None:
         """Read the weights anew."""
@@ -187,15 +196,26 @@ class ClusterBatch(Passes):
         return sum(losses) / len(losses)
 
     @torch.no_grad()
-    def evaluate(self) -> Scores:
-        """Return the scores of all nodes' outputs, each computed in its fixed cluster."""
+    def outputs(self) -> Tensor:
+        """Return all nodes' outputs, each computed in its fixed cluster."""
         network = self._network
-        weights = network.effective_weights()
+        self._weights = weights = network.effective_weights()
 
         def output(part: GraphOperator | None) -> Tensor:
             return network.head(network.stem(weights, network.part(part) if part else None), weights, Dropout(0, None))
 
-        return network.problem.task.scores(by_parts(network.problem.config, network.operator, output), weights)
+        return by_parts(network.problem.config, network.operator, output)
+
+
+@contextmanager
+def compute_threads(count: int) -> Iterator[None]:
+    """Compute with this number of threads within the context."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 @torch.no_grad()
