@@ -1,4 +1,4 @@
-"""`reproduce`: run what is missing of an experiment of the paper."""
+"""`reproduce`: run what is missing of an experiment of the paper, or of the attribution."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from glt.cli import options
 from glt.cli.main import DONE, Args, verb
 from glt.cli.run import computing, named_settings, start_and_follow
 from glt.cli.sweep import start_and_follow_all
+from glt.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +25,7 @@ FIRST = "the experiment's first"
     "reproduce",
     "reproduce node-classification --dry-run",
     "reproduce random-tickets --dataset citeseer --model gin --seeds 0-4 --detach",
+    "reproduce attribution --rounds 9,13 --seeds 0-4",
 )
 @options.argument(
     "experiment",
@@ -34,13 +36,19 @@ FIRST = "the experiment's first"
 )
 @named_settings(dataset=FIRST, model=FIRST, task=FIRST)
 @options.seeds("0,1,2")
+@options.option(
+    "--rounds", type=options.SEEDS, metavar="R,...", show_default="4,9,13,16", help="rounds of UGS (attribution only)"
+)
 @options.flag("--dry-run", help="only report what is missing and what it costs")
 @options.flag("--no-examples", help="compute again what the bundled examples hold")
 @options.store
 @options.computing
 @options.as_json
 def reproduce(args: Args) -> int:
-    """Run what is missing of an experiment of the paper.
+    """Run what is missing of an experiment.
+
+    Experiments are those of the paper, and `attribution`: edges and weights of
+    UGS, drawn, by a rule or unpruned, in every combination.
 
     Without EXPERIMENT, lists the experiments. Runs in the store and bundled examples are not computed again.
     """
@@ -62,8 +70,9 @@ def reproduce(args: Args) -> int:
 
 
 def _list_experiments(args: Args) -> int:
-    from glt.reproduction import in_order
+    from glt.reproduction import EXPERIMENTS, in_order
 
+    experiments = [*in_order(), EXPERIMENTS.get("attribution")]
     if args.json:
         names = ("label", "place", "about")
         options.print_json(
@@ -73,7 +82,7 @@ def _list_experiments(args: Args) -> int:
                     **{name: getattr(each, name) for name in names},
                     "settings": [setting._asdict() for setting in each.settings],
                 }
-                for each in in_order()
+                for each in experiments
             ]
         )
         return DONE
@@ -81,7 +90,7 @@ def _list_experiments(args: Args) -> int:
     from rich.table import Column, Table
 
     table = Table(Column("experiment", no_wrap=True), Column("in the paper", no_wrap=True), "data sets", "networks")
-    for each in in_order():
+    for each in experiments:
         columns = [" ".join(dict.fromkeys(names)) for names in zip(*each.settings, strict=True)]
         table.add_row(each.name, each.place, columns[0], columns[1])
     Console().print(table)
@@ -89,10 +98,14 @@ def _list_experiments(args: Args) -> int:
 
 
 def _plan(args: Args, store: Store) -> Plan:
-    from glt.reproduction import EXPERIMENTS, make_plan
+    from glt.reproduction import EXPERIMENTS, attribution, make_plan
     from glt.store import bundled_examples
 
     experiment = EXPERIMENTS.get(args.experiment)
+    if args.rounds:
+        if experiment.name != "attribution":
+            raise ConfigError(f"--rounds is for the attribution, and {experiment.name} has the paper's: leave it out.")
+        experiment = attribution(args.rounds)
     setting = experiment.setting(args.dataset, args.model, args.task)
     examples = [] if args.no_examples else bundled_examples()
     return make_plan(experiment, setting, args.seeds, [*store.runs(), *examples])

@@ -1,6 +1,6 @@
 """The paper's experiments on small graphs: figure or table, settings, and runs.
 
-`EXPERIMENTS` has them by name, `in_order` in the order of the paper.
+`EXPERIMENTS` has all experiments by name, `in_order` those of the paper in its order.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure or table of the paper: its `place`, its settings, and the arms of a setting."""
+    """A figure or table of the paper, or beyond it: its `place`, its settings, and the arms of a setting."""
 
     name: str
     label: str
@@ -74,7 +74,7 @@ class Experiment:
                 f"{s.dataset} {s.model}" + (f" {s.task}" if s.task != "node" else "") for s in self.settings
             )
             wanted = " ".join(name for name in (dataset, model, task) if name)
-            raise ConfigError(f"The paper has no {self.name} for {wanted}: choose one of {names}.")
+            raise ConfigError(f"There is no {self.name} for {wanted}: choose one of {names}.")
         return found
 
 
@@ -177,5 +177,5 @@ for _experiment in PAPER:
 
 
 def in_order() -> list[Experiment]:
-    """Return the experiments in the order of the paper."""
+    """Return the paper's experiments in its order."""
     return list(PAPER)
