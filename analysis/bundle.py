@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from analysis.budget import budget_table, budget_words
 from analysis.commands import Steps, annotate_command, compute_command, figure_command, steps_for, table_command
 from analysis.drawing.files import FORMATS, csv_bytes, figure_bytes, json_bytes
 from analysis.drawing.page import on_page, plan
 from analysis.figures.base import FIGURES, FigureChoices
-from analysis.latex import measurements_latex, paper_latex, tickets_latex
+from analysis.latex import budget_latex, measurements_latex, paper_latex, tickets_latex
 from analysis.measures.tables import measurement_table
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from analysis.tables.curves import curve_table, paper_table
@@ -96,6 +97,7 @@ def _made(
     }
     makers["table tickets"] = partial(_tickets, runs, rounds, choices)
     makers["table paper"] = partial(_paper, runs, curve, choices)
+    makers["table budget"] = partial(_budget, runs, rounds, choices)
     makers["table measurements"] = partial(_measurements, runs, choices)
     parts, missing = [], {}
     for name, make in makers.items():
@@ -136,6 +138,12 @@ def _tickets(runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) 
 def _paper(runs: Sequence[Run], curve: pd.DataFrame, choices: FigureChoices) -> Part:
     table = _with_rows("paper", paper_table(curve))
     return _table("paper", runs, choices, table, paper_latex(table), "Our rounds beside the values the paper prints.")
+
+
+def _budget(runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
+    table = budget_table(rounds, choices.budget, choices.score, choices.macs)
+    latex = budget_latex(table, choices.score, choices.macs)
+    return _table("budget", runs, choices, table, latex, budget_words(table))
 
 
 def _with_rows(name: str, table: pd.DataFrame) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from glt.store import KnownRun, Run, Store, run_name, sources_of
 
 PRETRAIN_FLAGS = ("dataset", "augmentation", "task", "hidden")
 SCORES = {"test": "best", "test_last": "last"}
+BUDGET_FLAGS = ("--at", "--rounds", "--shares", "--within", "--reference")
 
 
 def compute_command(config: RunConfig | PretrainConfig, seeds: Sequence[int], file: str, store: str) -> str:
@@ -64,7 +65,7 @@ def figure_command(
 def table_command(name: str, runs: Sequence[str], choices: FigureChoices, store: str, out: str) -> str:
     """Return the command that writes a LaTeX table of these runs to the file `out`."""
     at = ["--round", str(choices.round)] if name == "measurements" and choices.round is not None else []
-    chosen = _chosen(choices, ("--macs", "--score", "--margin"))
+    chosen = _chosen(choices, ("--macs", "--score", "--margin", *(BUDGET_FLAGS if name == "budget" else ())))
     return shlex.join(["glt", "table", name, *runs, "--store", store, *at, *chosen, "--out", out])
 
 
@@ -91,6 +92,11 @@ def _options(choices: FigureChoices) -> dict[str, Any]:
         "--over": choices.over,
         "--no-null": not choices.null,
         "--edge": ",".join(map(str, choices.edge or ())),
+        "--at": choices.budget.at,
+        "--rounds": ",".join(map(str, choices.budget.rounds)),
+        "--shares": ",".join(f"{100 * share:g}" for share in choices.budget.shares),
+        "--within": f"{100 * choices.budget.tolerance:g}",
+        "--reference": choices.budget.reference,
         "--venue": choices.venue,
         "--columns": choices.columns,
         "--font": choices.font,

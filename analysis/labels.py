@@ -79,6 +79,8 @@ def _registry_label(registry: Registry[Any], name: str) -> str:
 
 DEFAULT_SETTINGS = RunConfig()
 SHARES = frozenset({"p_graph", "p_weight"})
+# The method that is a family of methods, and the option that names the one.
+SCORE = "score"
 
 
 def settings_of(config: RunConfig) -> dict[str, Any]:
@@ -146,7 +148,19 @@ def with_titles(labels: Mapping[str, str], runs: Iterable[AnyRun]) -> dict[str, 
 
 def short_title(run: Run) -> str:
     """Return a short label of a run: its title, else its method."""
-    return run.annotation.title or palette.label(run.config.method)
+    return run.annotation.title or method_words(run.config)
+
+
+def method_words(config: RunConfig) -> str:
+    """Return a run's method; an edge score is named, because each is a method of its own.
+
+    >>> method_words(RunConfig()), method_words(RunConfig(method="score"))
+    ('UGS', 'Edge score (local degree)')
+    """
+    words = palette.label(config.method)
+    if config.method != SCORE:
+        return words
+    return f"{words} ({setting_words(SCORE, all_options(config)[SCORE])})"
 
 
 def pretraining_title(config: PretrainConfig) -> str:
@@ -248,7 +262,9 @@ def _details(
     method: str, run: str, flat: Mapping[str, Settings], methods: Mapping[str, str], differing: Sequence[str]
 ) -> list[str]:
     known = {name for other, settings in flat.items() if methods[other] == method for name in settings}
-    details = [setting_words(name, flat[run].get(name)) for name in differing if name in known and name != PRETRAINING]
+    # An edge score is always named, because each is a method of its own.
+    named = sorted({*differing, SCORE}) if method == SCORE else differing
+    details = [setting_words(name, flat[run].get(name)) for name in named if name in known and name != PRETRAINING]
     starts = {settings[PRETRAINING] for settings in flat.values()}
     return details if len(starts) == 1 else [*details, _start(flat[run][PRETRAINING], len(starts - {None}))]
 

@@ -20,7 +20,9 @@ import numpy as np
 import pandas as pd
 
 from analysis import published
+from analysis.budget import NO_ROUND, budget_caption, budget_words, met_seeds, target_words
 from analysis.labels import dataset_label, model_label, task_label
+from analysis.leaderboard import REFERENCE
 from analysis.measures import descriptions
 from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
 from analysis.tables.curves import Score
@@ -259,6 +261,46 @@ def _tickets_caption(table: pd.DataFrame, score: Score, macs: MacConvention, mar
         parts.append(escape(mixed))
     if not table["is_ticket"].all():
         parts.append(r"$\dagger$: no round is shown to be a ticket; this one is closest by validation score")
+    return "; ".join(parts) + "."
+
+
+def budget_latex(
+    table: pd.DataFrame, score: Score = "test", macs: MacConvention = "dense_features", label: str = "tab:budget"
+) -> str:
+    """Return a `budget_table` made with this score and these MACs as LaTeX: a row a run, two columns a target.
+
+    A difference from the reference is bold where it is significant.
+    """
+    headers, rows = ["Run"], []
+    for _, at in table.groupby(table.groupby("run").cumcount(), sort=False):
+        # Data sets differ in the shares of targets, not in the rounds that these come from.
+        words = list(dict.fromkeys(map(target_words, at.to_dict("records"))))
+        headers += [words[0] if len(words) == 1 else words[0].partition(":")[0], "Difference"]
+    for _, own in table.groupby("run", sort=False):
+        cells = [cell for row in own.to_dict("records") for cell in _budget_cells(row)]
+        rows.append([own["label"].iloc[0], *cells])
+    return booktabs(headers, rows, caption=_budget_caption(table, score, macs), label=label)
+
+
+def _budget_cells(row: Mapping[Any, Any]) -> list[str]:
+    score = number(100 * row["mean"], 100 * (row["high"] - row["mean"]))
+    if row["verdict"] == REFERENCE:
+        return [score, "reference"]
+    found = row["verdict"] in ("higher", "lower")
+    difference, high = 100 * row["difference"], 100 * row["difference_high"]
+    return [score, number(difference, high - difference, bold=found)]
+
+
+def _budget_caption(table: pd.DataFrame, score: Score, macs: MacConvention) -> str:
+    over = averaged_over(met_seeds(table)).replace("95% t", r"95\% $t$")
+    parts = [
+        f"{escape(budget_words(table)).replace('Paired t', 'Paired $t$')} {formats.opening(score_words(table, score))}",
+        rf"{over}, in \%; differences in points, bold where significant",
+        escape(budget_caption(table)),
+        *([f"MACs count {MAC_WORDS[macs]}"] if table["equal"].iloc[0] == "macs" else []),
+    ]
+    if (table["verdict"] == NO_ROUND).any():
+        parts.append(rf"{MISSING}: no round near enough")
     return "; ".join(parts) + "."
 
 

@@ -149,14 +149,15 @@ def _compared(table: pd.DataFrame, by_seed: list[pd.Series], rank: Rank) -> pd.D
             continue
         reference = validated.idxmax()
         others = [index for index in rows.index if index != reference]
-        tests = significances_of([_difference(scores[index], scores[reference]) for index in others])
+        tests = significances_of([difference_of(scores[index], scores[reference]) for index in others])
         compared[reference] = {"verdict": REFERENCE, "compared": NOTHING}
         for index, test in zip(others, tests, strict=True):
-            compared[index] = _row(test, scores[index], scores[reference])
+            compared[index] = comparison_of(test, scores[index], scores[reference])
     return pd.DataFrame([compared[index] for index in table.index], index=table.index, columns=COMPARED)
 
 
-def _row(test: Significance, scores: pd.Series, reference: pd.Series) -> dict[str, Any]:
+def comparison_of(test: Significance, scores: pd.Series, reference: pd.Series) -> dict[str, Any]:
+    """Return the columns COMPARED of a row: the test of its scores by seed against those of the reference."""
     shared = len(scores.index.intersection(reference.index))
     half = test.half if shared >= 2 else math.nan
     return {
@@ -173,7 +174,7 @@ def _row(test: Significance, scores: pd.Series, reference: pd.Series) -> dict[st
     }
 
 
-def _difference(scores: pd.Series, reference: pd.Series) -> Significance:
+def difference_of(scores: pd.Series, reference: pd.Series) -> Significance:
     """Return the difference of two rows: paired by seed, or between means below two shared seeds."""
     paired = (scores - reference).dropna().to_numpy()
     if len(paired) >= 2:

@@ -6,7 +6,8 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from analysis.cli.main import chosen_score, find_runs, named_apart, score_options
+from analysis.cli.main import budget_options, chosen_budget, chosen_score, find_runs, named_apart, score_options
+from glt import formats
 from glt.cli import options
 from glt.cli.main import DONE, Args, verb
 from glt.errors import ConfigError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from analysis.budget import Budget
     from glt.store import Run
 
 PARTS = ("dense", "best", "sparsest")
@@ -127,8 +129,6 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
     from rich.table import Column, Table
     from rich.text import Text
 
-    from glt import formats
-
     heads = ("k", "graph", "weights", "first", "second", "points", "Holm", "significant", "seeds")
     columns = [Column(head, justify="right", no_wrap=True) for head in heads]
     shown = Table(*columns, title=Text(title), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
@@ -141,7 +141,12 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
     console.print(shown)
 
 
-@verb("leaders", "leaders RUN RUN", "leaders RUN RUN --by hidden --rank dense --json")
+@verb(
+    "leaders",
+    "leaders RUN RUN",
+    "leaders RUN RUN --by hidden --rank dense --json",
+    "leaders RUN RUN RUN --at edges --rounds 4,9,13,16 --reference random",
+)
 @options.runs_argument
 @options.option("--by", metavar="FIELD", help="one row per value of this setting, each seed its mean over the runs")
 @options.option(
@@ -152,13 +157,15 @@ def _print_paired(console: Any, table: pd.DataFrame, title: str) -> None:
     metavar="R",
     help="round at which runs are compared",
 )
+@budget_options
 @score_options
 @options.as_json
 def leaders(args: Args) -> int:
-    """Compare runs with the one that validates best.
+    """Compare runs with the best validated one, or at an equal budget.
 
-    With `--by`, runs are grouped by a setting.
+    With `--by`, runs are grouped by a setting. With an option of an equal budget, runs are compared at its targets.
     """
+    from analysis.budget import USUAL
     from analysis.compare import grouped_by
     from analysis.leaderboard import leader_table
     from analysis.runs import must_have_rows
@@ -168,6 +175,11 @@ def leaders(args: Args) -> int:
 
     runs = find_runs(args)
     rounds = must_have_rows(rounds_table(runs))
+    budget = chosen_budget(args, runs)
+    if budget != USUAL:
+        if args.by:
+            raise ConfigError("Runs at an equal budget are not grouped: leave out --by, or --at and the other targets.")
+        return _budget(rounds, budget, args)
     groups = grouped_by(runs, args.by) if args.by else None
     table = leader_table(
         rounds, score=chosen_score(args), macs=args.macs, margin=args.margin, rank=args.rank, groups=groups
@@ -194,6 +206,47 @@ def _print_leaders(table: pd.DataFrame, rule: str) -> None:
     console.print(CAPTION.format(rule=rule) + (GROUPED if together else "") + narrowed, highlight=False, markup=False)
 
 
+def _budget(rounds: pd.DataFrame, budget: Budget, args: Args) -> int:
+    from rich.console import Console
+
+    from analysis.budget import EQUALS, budget_caption, budget_table, budget_words
+    from analysis.labels import dataset_label, task_label
+    from analysis.leaderboard import BOARD_KEYS
+
+    table = budget_table(rounds, budget, chosen_score(args), args.macs)
+    if args.json:
+        options.print_json(records(table))
+        return DONE
+    console = Console(file=sys.stdout)
+    for (dataset, task, objective, data), rows in table.groupby(BOARD_KEYS, sort=False):
+        where = f"{dataset_label(dataset)}, {task_label(task, objective)}" + (f", data {data}" if data else "")
+        console.print(_at_targets(rows, f"{where}, at {EQUALS[rows['equal'].iloc[0]]}"))
+    console.print(budget_words(table), highlight=False, markup=False)
+    console.print(f"{formats.opening(budget_caption(table))}.", highlight=False, markup=False)
+    return DONE
+
+
+def _at_targets(rows: pd.DataFrame, title: str) -> Table:
+    from rich import box
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    from analysis.budget import result_words, target_words
+
+    heads = [Column("", overflow="fold", min_width=LEAST_LABEL)]
+    heads += [Column(head, justify="right", no_wrap=True) for head in ("k", "kept", "score")]
+    heads += [Column(f"against {rows['reference'].iloc[0]}", overflow="fold")]
+    shown = Table(*heads, title=Text(title), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for _, at in rows.groupby(["target", "target_round"], sort=False, dropna=False):
+        shown.add_section()
+        shown.add_row(Text(target_words(at.iloc[0].to_dict()), style="bold"))
+        for row in at.to_dict("records"):
+            score = formats.percent_interval(row["mean"], row["high"] - row["mean"]).removesuffix(" %")
+            kept = formats.percent(row["kept"]).removesuffix(" %")
+            shown.add_row(Text(row["label"]), formats.whole(row["round"]), kept, score, result_words(row))
+    return shown
+
+
 def _shown(rows: pd.DataFrame, title: str, narrow: bool) -> Table:
     from rich import box
     from rich.table import Table
@@ -214,7 +267,6 @@ def _cells(row: Mapping[Hashable, Any]) -> list[Text | str]:
     from rich.text import Text
 
     from analysis.leaderboard import comparison_words
-    from glt import formats
 
     parts = [formats.percent_interval(row[f"{name}_mean"], row[f"{name}_high"] - row[f"{name}_mean"]) for name in PARTS]
     dense, best, sparsest = (part.removesuffix(" %") for part in parts)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from analysis.cli.main import chosen_score, engine_option, find_runs, score_options, write_out
+from analysis.cli.main import (
+    budget_options,
+    chosen_budget,
+    chosen_score,
+    engine_option,
+    find_runs,
+    score_options,
+    write_out,
+)
 from glt.cli import options
 from glt.cli.main import DONE, Args, verb
 from glt.cli.options import choice, flag, option
@@ -84,6 +92,7 @@ def _page(*names: str, **settings: Any) -> options.Decorator:
 
 figure_options = options.all_of(
     score_options,
+    budget_options,
     _sample("--round", type=options.COUNT, metavar="K", show_default="the last finished one", help="round"),
     _sample("--seed", type=options.COUNT, metavar="N", show_default="the first one", help="seed"),
     _sample("--sample", type=SAMPLE, default="walk", show_default=True, metavar="KIND", help="how nodes are drawn"),
@@ -100,7 +109,7 @@ figure_options = options.all_of(
     _structure("--no-null", "null", is_flag=True, flag_value=False, default=True,
                help="without random graphs of equal density"),
     _structure("--edge", type=options.Value("edge", ends), metavar="A,B", help="both ends of the edge of `scores`"),
-    _page("--x", type=choice("axis", "graph", "weight", "macs", "all"), default="graph", show_default=True,
+    _page("--x", type=choice("axis", "graph", "weight", "edges", "macs", "all"), default="graph", show_default=True,
           metavar="AXIS", help="horizontal axis of curves"),
     _page("--paper", is_flag=True, help="add the paper's published points"),
     _page("--full", is_flag=True, help="show the whole y axis, however deep a method falls"),
@@ -114,8 +123,8 @@ figure_options = options.all_of(
 )  # fmt: skip
 
 
-def chosen_figure(args: Args) -> FigureChoices:
-    """Return the choices that `figure_options` make."""
+def chosen_figure(args: Args, runs: Sequence[Run]) -> FigureChoices:
+    """Return the choices that `figure_options` make, for these runs."""
     from analysis.figures.base import FigureChoices
     from analysis.subgraphs.samplers import Sample
 
@@ -124,6 +133,7 @@ def chosen_figure(args: Args) -> FigureChoices:
         **{name: getattr(args, name) for name in same},
         score=chosen_score(args),
         near=not args.full,
+        budget=chosen_budget(args, runs),
         sample=Sample(args.sample, args.size, args.sample_seed, args.center, args.label, args.nodes),
     )
 
@@ -169,7 +179,8 @@ def figure(args: Args) -> int:
     if kind == PGF:
         check_tex()
     check_dpi(args.dpi)
-    runs, choices = find_runs(args), chosen_figure(args)
+    runs = find_runs(args)
+    choices = chosen_figure(args, runs)
     drawing = plan(args.figure, runs, choices, args.panels)
     for name in args.figure.split(","):
         if missing := REGISTERED.get(name).missing(runs):
@@ -189,9 +200,13 @@ def figure(args: Args) -> int:
     "table tickets RUN RUN --format latex",
     "table measurements RUN --round 4 --round 13 --null --out measurements.csv --format csv",
     "table trend RUN --measure reach --format json",
+    "table budget RUN RUN --at macs --rounds 4,9 --reference random",
 )
 @options.argument(
-    "table", type=choice("table", "measurements", "trend", "tickets", "paper"), metavar="TABLE", help="which table"
+    "table",
+    type=choice("table", "measurements", "trend", "tickets", "paper", "budget"),
+    metavar="TABLE",
+    help="which table",
 )
 @options.runs_argument
 @option(
@@ -204,6 +219,7 @@ def figure(args: Args) -> int:
 )
 @option("--out", type=options.FILE, metavar="FILE", show_default="standard output", help="file to write")
 @score_options
+@budget_options
 @option(
     "--round",
     type=options.COUNT,
@@ -289,7 +305,24 @@ def _paper(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     return table, paper_latex
 
 
-_TABLES = {"measurements": _measurements, "trend": _trend, "tickets": _tickets, "paper": _paper}
+def _budget(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.budget import budget_table
+    from analysis.latex import budget_latex
+    from analysis.runs import must_have_rows
+    from analysis.tables.rounds import rounds_table
+
+    rounds = must_have_rows(rounds_table(runs))
+    table = budget_table(rounds, chosen_budget(args, runs), chosen_score(args), args.macs)
+    return table, lambda made: budget_latex(made, chosen_score(args), args.macs)
+
+
+_TABLES = {
+    "measurements": _measurements,
+    "trend": _trend,
+    "tickets": _tickets,
+    "paper": _paper,
+    "budget": _budget,
+}
 
 
 # Bundle.
@@ -309,7 +342,7 @@ def bundle(args: Args) -> int:
     if out.suffix.lower() != ".zip":
         raise ConfigError(f"--out {out} is not a zip file: use the ending .zip.")
     runs = find_runs(args)
-    write_out(bundle_bytes(runs, chosen_figure(args)), out)
+    write_out(bundle_bytes(runs, chosen_figure(args, runs)), out)
     for sentence in lost_sources(runs_with_rounds(runs)):
         print(sentence, file=sys.stderr)
     return DONE

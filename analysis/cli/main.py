@@ -6,12 +6,13 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glt.cli import options
 from glt.cli.main import Args, Sections, Verbs, run_command
 
 if TYPE_CHECKING:
+    from analysis.budget import Budget
     from analysis.tables.curves import Score
     from glt.store import Run
 
@@ -63,6 +64,45 @@ engine_option = options.option(
     help="NetworkX where it takes less than a second and faster versions elsewhere, NetworkX alone (minutes on Cora; "
     "reports the largest difference), or faster versions alone",
 )
+
+
+def shares(text: str) -> tuple[float, ...]:
+    """Read shares in percent with commas between them as fractions; raises ConfigError.
+
+    >>> shares("80,62.5")
+    (0.8, 0.625)
+    """
+    return tuple(map(options.points, text.split(",")))
+
+
+def _of_budget(*names: str, **settings: Any) -> options.Decorator:
+    return options.option(*names, heading="Equal budget", **settings)
+
+
+budget_options = options.all_of(
+    _of_budget("--at", type=options.choice("budget", "round", "entries", "edges", "macs"), metavar="W",
+               show_default="round if all runs prune equally, else entries",
+               help="what methods have equal: round, directed entries, undirected edges or MACs"),
+    _of_budget("--rounds", type=options.Value("rounds", options.numbers), default=(), metavar="K,..",
+               show_default="4,9,13,16", help="targets: what the reference keeps in these rounds"),
+    _of_budget("--shares", type=options.Value("shares", shares), default=(), metavar="P,..",
+               help="targets: these shares kept, in percent"),
+    _of_budget("--within", type=options.Value("points", options.points), default="5", show_default=True, metavar="P",
+               help="how far, in percent of the target, a run's nearest round may be from it"),
+    _of_budget("--reference", default="dense", show_default=True, metavar="RUN",
+               help="what differences are from: dense, one of the runs, or the method of one of them"),
+)  # fmt: skip
+
+
+def chosen_budget(args: Args, runs: Sequence[Run]) -> Budget:
+    """Return the choices that `budget_options` make, for these runs."""
+    from analysis.budget import Budget
+
+    # A run may be named by its path.
+    named = {**{run.name: run.reference for run in runs}, **{str(run.path): run.reference for run in runs}}
+    named |= {run.reference: run.reference for run in runs}
+    reference = named.get(args.reference, args.reference)
+    return Budget(args.at, args.rounds, args.shares, args.within, reference)
 
 
 def chosen_score(args: Args) -> Score:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from analysis.budget import USUAL, Budget
 from analysis.drawing.description import DASHES, EVEN, Dash, Description, Key
 from analysis.drawing.venues import Font, Venue, venue_page
 from analysis.palette import MOST_DASHED, Style, crowd_styles, painted, style
@@ -23,7 +24,7 @@ from glt.verdicts import DELTA
 Group = Literal["curves", "structure", "paper"]
 GROUPS: dict[Group, str] = {"curves": "Curves", "structure": "Structure", "paper": "As in the paper"}
 # The choices that a figure may use, beside those of the page.
-Use = Literal["axis", "score", "paper", "near", "round", "seed", "sample", "measure", "edge"]
+Use = Literal["axis", "score", "paper", "near", "round", "seed", "sample", "measure", "edge", "budget"]
 CURVE: frozenset[Use] = frozenset({"axis", "score", "paper", "near"})
 RANDOM_WALK = Sample()
 THREE: tuple[XAxis, ...] = ("graph", "weight", "macs")
@@ -37,6 +38,7 @@ class FigureChoices:
     is the last finished one, `seed` None the first. `text` is the font size in points, None the venue's own. `fresh`
     marks what the round itself removed. A `measure` is drawn `over` rounds or edges kept, with `null` beside as dense a
     graph of random edges. `edge` names both ends of an edge, None takes one of the node with most of them.
+    `budget` says where methods are compared.
     """
 
     venue: str = "icml"
@@ -58,6 +60,7 @@ class FigureChoices:
     over: Literal["round", "kept"] = "round"
     null: bool = True
     edge: tuple[int, int] | None = None
+    budget: Budget = USUAL
 
     @property
     def axes(self) -> tuple[XAxis, ...]:

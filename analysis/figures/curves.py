@@ -33,7 +33,7 @@ from analysis.figures.base import RunLooks
 from analysis.palette import MOST_DASHED, crowd_styles, escape
 from analysis.statistics import seeds_words
 from analysis.tables.captions import check_shared_data, shared_metric
-from analysis.tables.curves import Score, XAxis, dense_table
+from analysis.tables.curves import Score, XAxis, dense_table, x_of
 from glt import formats, verdicts
 from glt.methods.admm import EDGES_CHANGED
 from glt.store import MacConvention
@@ -101,6 +101,7 @@ MAC_NAMES: dict[MacConvention, str] = {
 SHORT_TITLES: dict[XAxis, str] = {
     "graph": "Graph sparsity (%)",
     "weight": "Weight sparsity (%)",
+    "edges": "Undirected edges removed (%)",
     "macs": "Inference MACs (M, log scale)",
 }
 # A method that collapses would flatten all that matters, so the near view ends this far (fraction) under dense.
@@ -117,11 +118,6 @@ class Window(NamedTuple):
     high: float
 
 
-def x_column(x: XAxis, macs: MacConvention) -> str:
-    """Return the column of `rounds_table` on the x axis."""
-    return {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": f"macs_{macs}"}[x]
-
-
 def x_values(x: XAxis, values: ArrayLike) -> verdicts.FloatArray:
     """Return x as drawn: percent for sparsities, millions for MACs."""
     return np.asarray(values, dtype=np.float64) * (1e-6 if x == "macs" else 100.0)
@@ -132,6 +128,7 @@ def x_axis(table: pd.DataFrame, x: XAxis, macs: MacConvention, also: Sequence[fl
     titles: dict[XAxis, str] = {
         "graph": "Graph sparsity (% of edge entries removed)",
         "weight": "Weight sparsity (% of weights removed)",
+        "edges": "Undirected edges removed, in both directions (%)",
         "macs": f"Inference MACs ({MAC_NAMES[macs]}, log scale)",
     }
     title, short = titles[x], SHORT_TITLES[x]
@@ -229,7 +226,7 @@ def seed_exits(
     fallen = {gone.run for gone in _single_exits(table, x, shown)}
     staying = rounds[rounds["run"].isin(set(table["run"]) - fallen)]
     drawn = pd.DataFrame(
-        {**staying[["run", "method", "seed"]], "x": staying[x_column(x, macs)], "mean": staying[score]}
+        {**staying[["run", "method", "seed"]], "x": x_of(staying, x, f"macs_{macs}"), "mean": staying[score]}
     )
     found = []
     for _, seeds in drawn.groupby("run", sort=False):
@@ -357,7 +354,7 @@ def _seed_series(curves: Curves, run: str, look: palette.Style, rows: pd.DataFra
     if rows["seeds"].max() == 1:
         return
     mine = curves.rounds[curves.rounds["run"] == run]
-    x = [[*curves.place(seed[x_column(curves.x, curves.macs)]), np.nan] for _, seed in mine.groupby("seed")]
+    x = [[*curves.place(x_of(seed, curves.x, f"macs_{curves.macs}")), np.nan] for _, seed in mine.groupby("seed")]
     y = [[*(100 * seed[curves.score]), np.nan] for _, seed in mine.groupby("seed")]
     yield Line(x=np.concatenate(x), y=np.concatenate(y), ink=look, opacity=0.3, width=0.8, group=run)
 
@@ -425,7 +422,8 @@ def paper_marks(table: pd.DataFrame, x: XAxis, macs: MacConvention) -> list[Pape
     for dataset, model, task, method in wanted:
         dense = _paper_dense(dataset, model, task)
         for point in published.points(dataset, model, task):
-            place = {"graph": point.graph_sparsity, "weight": point.weight_sparsity, "macs": point.macs}[x]
+            places = {"graph": point.graph_sparsity, "weight": point.weight_sparsity, "macs": point.macs}
+            place = places.get(x)
             if point.method == method and place is not None and (x != "macs" or macs != "sparse_features"):
                 found.append(PaperMark(point, place, dense is not None and point.score >= dense))
     return found

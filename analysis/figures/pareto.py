@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import palette
-from analysis.drawing.description import EVEN, STAR, Description, Grid, Key, Layer, Line, Marks, Panel
+from analysis.drawing.description import EVEN, STAR, Description, Grid, Key, Layer, Line, Marks, Panel, Ranges
 from analysis.figures.base import FIGURES, Figure, FigureChoices, rounds_caption
 from analysis.figures.curves import Curves, Window, baselines, points, round_text, score_window, ticket_key, x_values
 from analysis.palette import MOST_POINTS
@@ -23,9 +23,18 @@ from glt.store import MacConvention, Run
 HEIGHT = 440
 QUIET = 0.35
 FRONT = "Pareto front"
+FRONT_WORDS = (
+    "Full points and the stepped line: the Pareto front, which no other mean dominates. It is a statement about means: "
+    "nothing is tested. Strokes: 95% intervals."
+)
 # A ticket file that is none of the store's: its name, its mark, and where its numbers are.
 GUEST, GUEST_SIZE = "Ticket file", 19.0
-AT: Mapping[XAxis, str] = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs.dense_features"}
+AT: Mapping[XAxis, str] = {
+    "graph": "graph_sparsity",
+    "weight": "weight_sparsity",
+    "edges": "edges_kept_either_way",
+    "macs": "macs.dense_features",
+}
 Guest = tuple[Mapping[str, Any], float]
 _GUEST_KEY = Key(label=GUEST, ink="text", shape="circle", size=GUEST_SIZE, filled=False)
 
@@ -41,7 +50,8 @@ def pareto_front(
 ) -> Description:
     """Describe a `curve_table` with the column on_front (`with_front`), made with the same x, score and macs.
 
-    A point a round: full on the front, faint where another mean is as high at no more cost; stars on tickets. A `guest`
+    A point a round with its 95% interval: full on the front, faint where another mean is as high at no more cost; stars
+    on tickets. The front is that of the means, whatever their intervals. A `guest`
     is a ticket file, drawn as a ring: its numbers by name (see AT) and its test score, a fraction. A point's key is
     [run, round]. Raises ConfigError for runs of several tasks.
     """
@@ -60,7 +70,7 @@ def pareto(runs: Sequence[Run], choices: FigureChoices) -> Description:
         panels=[_panel(curves) for curves in several],
         keys=_keys(several[0]),
         points=pd.concat([curves.table.assign(axis=curves.x) for curves in several], ignore_index=True),
-        caption=f"Full points and the stepped line: the Pareto front. {rounds_caption(rounds, choices)}",
+        caption=f"{FRONT_WORDS} {rounds_caption(rounds, choices)}",
         grid=Grid(across=len(several), same_y=True),
         height=HEIGHT,
     )
@@ -73,7 +83,7 @@ def _curves(rounds: pd.DataFrame, x: XAxis, choices: FigureChoices) -> Curves:
 
 
 def _panel(curves: Curves) -> Panel:
-    layers: list[Layer] = [*_fronts(curves), *_points(curves)]
+    layers: list[Layer] = [*_intervals(curves), *_fronts(curves), *_points(curves)]
     return Panel(x=curves.x_axis(), y=curves.y_axis(), layers=layers, rules=baselines(curves))
 
 
@@ -83,6 +93,15 @@ def _fronts(curves: Curves) -> Iterator[Layer]:
         where = {"x": curves.place(front["x"]), "y": 100 * front["mean"].to_numpy()}
         # From one cost to the next, the score to be had is still the cheaper round's.
         yield Line(**where, ink="text", width=1.4, step="hv", name=FRONT, group=FRONT)
+
+
+def _intervals(curves: Curves) -> Iterator[Layer]:
+    for run, look, rows in curves.runs:
+        known = rows.dropna(subset=["low", "high"])
+        for shown, opacity in ((known[known["on_front"]], 0.7), (known[~known["on_front"]], QUIET / 2)):
+            ends = {"low": 100 * shown["low"].to_numpy(), "high": 100 * shown["high"].to_numpy()}
+            if len(shown):
+                yield Ranges(at=curves.place(shown["x"]), **ends, ink=look, opacity=opacity, group=run)
 
 
 def _points(curves: Curves) -> Iterator[Layer]:
@@ -113,7 +132,8 @@ def _keys(curves: Curves) -> list[Key]:
 
 def _with_guest(curves: Curves, panel: Panel, guest: Guest) -> Panel:
     stated, score = guest
-    place, height = x_values(curves.x, [stated[AT[curves.x]]]), 100 * score
+    value = stated[AT[curves.x]]
+    place, height = x_values(curves.x, [1 - value if curves.x == "edges" else value]), 100 * score
     shares = f"{formats.percent(stated[AT['graph']])} graph, {formats.percent(stated[AT['weight']])} weight sparsity"
     told = f"<b>{GUEST}</b><br><b>{formats.percent(score)}</b><br>{shares}<br>{formats.macs(stated[AT['macs']])} MACs"
     look: dict[str, Any] = {"shape": "circle", "size": GUEST_SIZE, "filled": False, "rim": 2.5, "ink": "text"}

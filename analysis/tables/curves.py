@@ -19,12 +19,11 @@ from glt.store import MacConvention
 from glt.verdicts import DELTA, checked_margin, half_width
 
 Score = Literal["test", "test_last"]
-XAxis = Literal["graph", "weight", "macs"]
+XAxis = Literal["graph", "weight", "edges", "macs"]
 
 RUN_KEYS = ["run", "label", "dataset", "task", "objective", "model", "method", "color", "data"]
 ROUND_KEYS = [*RUN_KEYS, "round"]
 INTERVAL = ["mean", "low", "high"]
-X_COLUMNS = {"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": "macs"}
 AVERAGED = ["graph_sparsity", "weight_sparsity", "edges_kept_either_way", "edges_kept_both_ways", "macs", EDGES_CHANGED]
 RUN_AND_ROUND = ["run", "round"]
 WORDS = ["verdict", "verdict_short", "verdict_sentence"]
@@ -60,7 +59,7 @@ def curve_table(
 ) -> pd.DataFrame:
     """Return one row per run and round with means over the seeds that finished it.
 
-    Columns: RUN_KEYS, round, x (a fraction, or a count of MACs), mean, low, high (95% t interval, NaN below three
+    Columns: RUN_KEYS, round, x (see `x_of`), mean, low, high (95% t interval, NaN below three
     seeds), seeds, dense (round 0 of the same seeds), difference, difference_low, difference_high and p_value (against
     dense, paired, two-sided, uncorrected), val_difference (of the validation score), macs, graph_sparsity,
     weight_sparsity, both shares of kept edges, solver_edges_changed (see `rounds_table`), and those of `verdict_table`.
@@ -85,9 +84,19 @@ def curve_table(
     table["is_ticket"] = table["verdict"] == "ticket"
     tickets = table[table["is_ticket"]].sort_values(["graph_sparsity", "weight_sparsity"])
     table["is_extreme"] = table.index.isin(tickets.groupby("run").tail(1).index)
-    table.insert(len(ROUND_KEYS), "x", table[X_COLUMNS[x]])
+    table.insert(len(ROUND_KEYS), "x", x_of(table, x))
     order = np.lexsort((table["round"], pd.factorize(table["run"])[0]))
     return table.iloc[order].reset_index(drop=True)
+
+
+def x_of(table: pd.DataFrame, x: XAxis, macs: str = "macs") -> pd.Series:
+    """Return the places of rounds on an axis: the share removed of entries, weights or undirected edges, or MACs.
+
+    An undirected edge is removed where neither direction is kept. `macs` is the column that counts MACs.
+    """
+    if x == "edges":
+        return 1 - table["edges_kept_either_way"]
+    return table[{"graph": "graph_sparsity", "weight": "weight_sparsity", "macs": macs}[x]]
 
 
 def verdict_table(rounds: pd.DataFrame, score: Score = "test", margin: float = DELTA) -> pd.DataFrame:

@@ -304,7 +304,12 @@ def _searchable(run: AnyRun) -> tuple[str, frozenset[str]]:
     return f"{title} {run.reference} {' '.join(settings)}".lower(), frozenset(map(str.lower, settings))
 
 
-AXES: dict[str, str] = {"graph": "Graph sparsity", "weight": "Weight sparsity", "macs": "MACs"}
+AXES: dict[str, str] = {
+    "graph": "Graph sparsity",
+    "weight": "Weight sparsity",
+    "edges": "Undirected edges",
+    "macs": "MACs",
+}
 SCORES: dict[str, str] = {"test": "best validation", "test_last": "last epoch"}
 ABOUT_MARGIN = (
     "Set it before you look at scores. A round is a ticket if it loses significantly less than this against the dense "

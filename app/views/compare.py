@@ -1,4 +1,4 @@
-"""Compare: rank runs, and compare any two of them paired by seed."""
+"""Compare: rank runs, compare any two of them paired by seed, and compare methods at an equal budget."""
 
 from __future__ import annotations
 
@@ -44,11 +44,13 @@ from app.components import controls, downloads, frame, run_select
 from app.components.downloads import drawn, show_number_table, show_rounds
 from app.components.run_select import readable
 from app.data import cache
+from app.views.budget import show_budget
 from glt import formats
 from glt.formats import cell
 from glt.store import MacConvention, Run
 from glt.verdicts import below_whole, rule_words
 
+VIEWS = {"leaders": "Leaders and pairs", "budget": "Equal budget"}
 # Rows of the table unless the user asks for all.
 MOST_ROWS = 30
 
@@ -64,12 +66,19 @@ def page() -> None:
         )
         if not finished:
             return
-        alike, chosen, board = _controls(finished)
-        first: list[str] = []
-        with frame.or_why():
-            first = show_leaders(chosen, board)
-        with frame.or_why():
-            show_pair(alike, board.score, first)
+        if controls.segments("view", "View", VIEWS, label_visibility="collapsed") == "budget":
+            show_budget(finished)
+        else:
+            _leaders_and_pair(finished)
+
+
+def _leaders_and_pair(finished: Sequence[Run]) -> None:
+    alike, chosen, board = _controls(finished)
+    first: list[str] = []
+    with frame.or_why():
+        first = show_leaders(chosen, board)
+    with frame.or_why():
+        show_pair(alike, board.score, first)
 
 
 # Reading this many runs for the first time takes seconds.

@@ -13,18 +13,20 @@ import pandas as pd
 import streamlit as st
 
 from analysis.ablation import one_sweep
+from analysis.budget import budget_table
 from analysis.bundle import bundle_bytes
 from analysis.commands import figure_command, lost_sources
 from analysis.drawing.files import DPI, csv_bytes, figure_bytes, formats_here, json_bytes
 from analysis.drawing.page import MOST_PANELS, on_page, plan
 from analysis.drawing.venues import FONTS, LARGEST, SMALLEST, VENUES
 from analysis.figures.base import FIGURES, GROUPS, Figure, FigureChoices, Use
-from analysis.latex import measurements_latex, tickets_latex
+from analysis.latex import budget_latex, measurements_latex, tickets_latex
 from analysis.runs import printed_measurements, runs_with_rounds, training_part
 from app.components import controls, downloads, frame, graph_select, measurement, run_select
 from app.components.frame import plain
 from app.data import cache
 from app.data.runs import open_catalog
+from app.views.budget import pick_budget
 from glt import formats
 from glt.errors import ConfigError, StudioError
 from glt.lottery.graph import graph_of
@@ -32,7 +34,11 @@ from glt.store import Run
 
 # The only figure of a sweep.
 ABLATION = "ablation"
-TABLES = {"measurements": "Table · Measurements of the graph", "tickets": "Table · Tickets"}
+TABLES = {
+    "measurements": "Table · Measurements of the graph",
+    "tickets": "Table · Tickets",
+    "budget": "Table · Methods at an equal budget",
+}
 BUNDLE, PANELS = "bundle", "panels"
 DOTS = {"150": "150 dpi", "300": "300 dpi", "600": "600 dpi"}
 GRIDS = ("1x2", "2x1", "2x2", "1x3", "3x1", "2x3", "3x2", "1x4", "4x1")
@@ -178,7 +184,7 @@ def _bundle(runs: list[Run], choices: FigureChoices) -> None:
 
 def _table(what: str, runs: list[Run]) -> None:
     with frame.row("controls"):
-        result = _measurements(runs) if what == "measurements" else _tickets(runs)
+        result = {"measurements": _measurements, "tickets": _tickets, "budget": _budget}[what](runs)
     if result is None:
         return
     table, latex = result
@@ -205,6 +211,12 @@ def _tickets(runs: list[Run]) -> tuple[pd.DataFrame, str]:
     if table.empty:
         raise ConfigError("These runs have no pruned round yet: wait for round 1, or choose other runs.")
     return table, tickets_latex(table, score, macs, margin)
+
+
+def _budget(runs: list[Run]) -> tuple[pd.DataFrame, str]:
+    budget, score, macs = pick_budget(runs), run_select.pick_score(), run_select.pick_macs()
+    table = budget_table(cache.rounds_of(runs), budget, score, macs)
+    return table, budget_latex(table, score, macs)
 
 
 @dataclass(frozen=True)
@@ -267,6 +279,9 @@ def pick_choices(runs: Sequence[Run], choices: FigureChoices, uses: Collection[U
     if any(use in uses for use in CURVE):
         with frame.row("controls-axis"):
             choices = _pick_curve(choices, uses)
+    if "budget" in uses:
+        with frame.row("controls-budget"):
+            choices = replace(choices, budget=pick_budget(runs))
     if any(use in uses for use in ("round", "seed", "sample")):
         with frame.row("controls-round"):
             choices = _pick_round(runs, choices, uses)

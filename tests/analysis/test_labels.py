@@ -83,7 +83,7 @@ def test_runs_of_several_edge_scores_are_labelled_by_their_scores(make_scored: M
         "Edge score (TEDDY's score)",
         "UGS",
     ]
-    assert run_labels([runs[0], other])[runs[0].name] == "Edge score"
+    assert run_labels([runs[0], other])[runs[0].name] == "Edge score (local degree)"
 
 
 def test_equal_titles_get_the_end_of_the_name(runs: list[Run], store: Store) -> None:

@@ -134,3 +134,34 @@ def test_a_hidden_run_in_the_url_is_compared(pair: tuple[Run, Run], store: Store
     store.annotate(pair[1].name, {"hidden": True})
     assert len(open_page("compare").dataframe[0].value) == 1
     assert len(open_page("compare", other=pair[1].name).dataframe[0].value) == 2
+
+
+def test_methods_are_compared_at_an_equal_budget(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+    app = open_page("compare", view="budget", equal="entries", rounds="1, 3", reference=pair[0].name)
+    assert "At equal directed entries, against UGS (hidden = 512): 2 no test." in texts(app)
+    table = app.dataframe[0].value
+    assert table["Run"].tolist() == ["UGS (hidden = 512)", "Random pruning (hidden = 64)"] * 2
+    assert table["Round"].tolist() == [1, 1, 3, 3]
+    assert table["Against the reference"].tolist()[::2] == ["reference"] * 2
+    (figure,) = app.get("plotly_chart")
+    assert json.loads(figure.proto.spec)["layout"]["xaxis2"]["title"]["text"] == "Test accuracy (%)"
+    assert {name: app.query_params[name] for name in ("view", "equal", "rounds")} == {
+        "view": "budget",
+        "equal": "entries",
+        "rounds": "1, 3",
+    }
+    nowhere = open_page("compare", view="budget", equal="edges", shares="20", within="1")
+    assert "No run has a round near one of these targets" in texts(nowhere)
+
+
+def test_targets_that_are_no_numbers_are_reported(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+    app = open_page("compare", view="budget", rounds="four")
+    assert "“Rounds” is not a list of numbers: write them as 4, 9, 13." in texts(app)
+
+
+def test_the_pareto_view_says_that_it_is_by_means(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+    app = open_page("compare", view="budget", shown="front", equal="edges")
+    (figure,) = app.get("plotly_chart")
+    spec = json.loads(figure.proto.spec)
+    assert spec["layout"]["xaxis"]["title"]["text"] == "Undirected edges removed, in both directions (%)"
+    assert "the Pareto front of means, which nothing tests" in texts(app)

@@ -245,7 +245,14 @@ def entry(printed: str, option: str) -> str:
         ("measure", {"--engine": ("default", "networkx", "fast")}),
         ("betweenness", {"--engine": ("fast", "networkx")}),
         ("compare", {"--at": ("round", "graph", "weight"), "--macs": MAC_CONVENTIONS}),
-        ("leaders", {"--rank": ("best", "dense"), "--score": ("best", "last")}),
+        (
+            "leaders",
+            {
+                "--rank": ("best", "dense"),
+                "--score": ("best", "last"),
+                "--at": ("round", "entries", "edges", "macs"),
+            },
+        ),
         (
             "figure",
             {
@@ -253,7 +260,7 @@ def entry(printed: str, option: str) -> str:
                 "--out": ("pdf", "svg", "png", "pgf"),
                 "--sample": SAMPLERS.names(),
                 "--measure": MEASURES.names(),
-                "--x": ("graph", "weight", "macs", "all"),
+                "--x": ("graph", "weight", "edges", "macs", "all"),
             },
         ),
         ("table", {"--format": ("latex", "csv", "json"), "--measure": MEASURES.names()}),
@@ -267,7 +274,7 @@ def test_the_help_lists_the_choices(verb: str, options: dict[str, list[str]], ca
 
 def test_the_help_lists_experiments_tables_and_defaults(capsys: Capture) -> None:
     assert ", ".join(EXPERIMENTS.names()) in help_of("reproduce", capsys)
-    assert "measurements, trend, tickets, paper" in help_of("table", capsys)
+    assert "measurements, trend, tickets, paper, budget" in help_of("table", capsys)
     assert f"[default: {100 * DELTA:g}]" in entry(help_of("show", capsys), "--margin, --tolerance")
     usual = RunConfig()
     for option in ("--dataset", "--model", "--method", "--task"):

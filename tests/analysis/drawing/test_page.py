@@ -160,7 +160,9 @@ def many(make_scored: MakeScored) -> Sequence[Run]:
 
 
 # Every axis at both widths, then the other figures of curves and other letters on the narrower page.
-STRAINED = [("accuracy", FigureChoices(columns=n, x=x)) for n in (1, 2) for x in ("graph", "weight", "macs", "all")]
+STRAINED = [
+    ("accuracy", FigureChoices(columns=n, x=x)) for n in (1, 2) for x in ("graph", "weight", "edges", "macs", "all")
+]
 
 
 STRAINED += [(name, FigureChoices(font="sans", text=12.0)) for name in CURVES]

@@ -48,6 +48,7 @@ PAGES = {
 PLACED = {
     "ablation": {"x": 100, "mean": 100},
     "accuracy": {"x": 100, "mean": 100},
+    "budget": {"mean": 100, "dense": 100},
     "degrees": {"at_least": 100},
     "layers": {"round": 1, "mean": 100},
     "losers": {"share": 100, "null_low": 100, "null_high": 100},

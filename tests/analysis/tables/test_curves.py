@@ -262,7 +262,7 @@ def test_missing_numbers_are_on_no_front() -> None:
     assert is_on_front([1, np.nan, 0], [0.5, 0.9, np.nan]).tolist() == [True, False, False]
 
 
-@pytest.mark.parametrize("x", ["graph", "weight", "macs"])
+@pytest.mark.parametrize("x", ["graph", "weight", "edges", "macs"])
 def test_the_most_pruned_and_the_best_round_are_on_the_front(make_scored, x: XAxis) -> None:  # noqa: ANN001
     rounds = rounds_table([make_scored("ugs", [[0.8, 0.79, 0.81, 0.7]]), make_scored("random", [[0.8, 0.75, 0.72]])])
     table = with_front(curve_table(rounds, x=x), x)
@@ -281,7 +281,11 @@ def test_the_figure_has_every_round_and_the_front_as_a_line(make_scored) -> None
     rounds = rounds_table([make_scored("ugs", three), make_scored("random", [[0.8, 0.75, 0.72]])])
     table = with_front(curve_table(rounds, x="macs"), "macs")
     figure = screen.draw(pareto_front(table, rounds, x="macs"))
-    line, dense, ugs, stars, random_dense, random = figure.data[:6]
+    # One seed has no interval.
+    on_front, below = figure.data[:2]
+    assert [len(each.x) for each in (on_front, below)] == [2, 2]
+    assert list(on_front.y) == pytest.approx([81.0, 70.0])
+    line, dense, ugs, stars, random_dense, random = figure.data[2:8]
     assert (line.name, line.mode, line.line.shape) == ("Pareto front", "lines", "hv")
     assert list(line.y) == pytest.approx([70.0, 81.0])
     assert list(line.x) == sorted(line.x)
