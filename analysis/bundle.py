@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from analysis.budget import budget_table, budget_words
+from analysis.budget import USUAL, budget_table, budget_words
 from analysis.commands import Steps, annotate_command, compute_command, figure_command, steps_for, table_command
 from analysis.drawing.files import FORMATS, csv_bytes, figure_bytes, json_bytes
 from analysis.drawing.page import on_page, plan
@@ -141,7 +141,7 @@ def _paper(runs: Sequence[Run], curve: pd.DataFrame, choices: FigureChoices) -> 
 
 
 def _budget(runs: Sequence[Run], rounds: pd.DataFrame, choices: FigureChoices) -> Part:
-    table = budget_table(rounds, choices.budget, choices.score, choices.macs)
+    table = budget_table(rounds, choices.budget or USUAL, choices.score, choices.macs)
     latex = budget_latex(table, choices.score, choices.macs)
     return _table("budget", runs, choices, table, latex, budget_words(table))
 

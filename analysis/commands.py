@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.budget import USUAL
 from analysis.drawing.files import DPI
 from analysis.figures.base import FigureChoices
 from glt.config import RunConfig, pretraining_of
@@ -71,7 +72,7 @@ def table_command(name: str, runs: Sequence[str], choices: FigureChoices, store:
 
 def _options(choices: FigureChoices) -> dict[str, Any]:
     """Return every option of `glt figure` as typed, a switch as True or False; None where there is no value."""
-    sample = choices.sample
+    sample, budget = choices.sample, choices.budget or USUAL
     return {
         "--x": choices.x,
         "--macs": choices.macs,
@@ -92,11 +93,11 @@ def _options(choices: FigureChoices) -> dict[str, Any]:
         "--over": choices.over,
         "--no-null": not choices.null,
         "--edge": ",".join(map(str, choices.edge or ())),
-        "--at": choices.budget.at,
-        "--rounds": ",".join(map(str, choices.budget.rounds)),
-        "--shares": ",".join(f"{100 * share:g}" for share in choices.budget.shares),
-        "--within": f"{100 * choices.budget.tolerance:g}",
-        "--reference": choices.budget.reference,
+        "--at": budget.at,
+        "--rounds": ",".join(map(str, budget.rounds)),
+        "--shares": ",".join(f"{100 * share:g}" for share in budget.shares),
+        "--within": f"{100 * budget.tolerance:g}",
+        "--reference": budget.reference,
         "--venue": choices.venue,
         "--columns": choices.columns,
         "--font": choices.font,

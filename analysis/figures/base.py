@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
-from analysis.budget import USUAL, Budget
 from analysis.drawing.description import DASHES, EVEN, Dash, Description, Key
 from analysis.drawing.venues import Font, Venue, venue_page
 from analysis.palette import MOST_DASHED, Style, crowd_styles, painted, style
@@ -20,6 +19,9 @@ from glt.errors import StoreError
 from glt.registry import Registry
 from glt.store import MacConvention, Run, SeedRun
 from glt.verdicts import DELTA
+
+if TYPE_CHECKING:
+    from analysis.budget import Budget
 
 Group = Literal["curves", "structure", "paper"]
 GROUPS: dict[Group, str] = {"curves": "Curves", "structure": "Structure", "paper": "As in the paper"}
@@ -38,7 +40,7 @@ class FigureChoices:
     is the last finished one, `seed` None the first. `text` is the font size in points, None the venue's own. `fresh`
     marks what the round itself removed. A `measure` is drawn `over` rounds or edges kept, with `null` beside as dense a
     graph of random edges. `edge` names both ends of an edge, None takes one of the node with most of them.
-    `budget` says where methods are compared.
+    `budget` says where methods are compared, None at the usual targets.
     """
 
     venue: str = "icml"
@@ -60,7 +62,7 @@ class FigureChoices:
     over: Literal["round", "kept"] = "round"
     null: bool = True
     edge: tuple[int, int] | None = None
-    budget: Budget = USUAL
+    budget: Budget | None = None
 
     @property
     def axes(self) -> tuple[XAxis, ...]:

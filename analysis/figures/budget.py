@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 
 from analysis import palette
-from analysis.budget import NO_ROUND, budget_caption, budget_table, budget_words, met_seeds, result_words, target_words
+from analysis.budget import (
+    NO_ROUND,
+    USUAL,
+    budget_caption,
+    budget_table,
+    budget_words,
+    met_seeds,
+    result_words,
+    target_words,
+)
 from analysis.drawing.description import Axis, Description, Grid, Key, Layer, Marks, Panel, Ranges, Rule
 from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks
 from analysis.figures.curves import score_title, score_window
@@ -35,7 +44,7 @@ ROW, AROUND, FOOT = 0.16, 0.26, 0.35
 def budget(runs: Sequence[Run], choices: FigureChoices) -> Description:
     """Describe runs at an equal budget; raises StoreError without rounds, ConfigError as `budget_table` does."""
     rounds = must_have_rows(rounds_table(runs))
-    table = budget_table(rounds, choices.budget, choices.score, choices.macs)
+    table = budget_table(rounds, choices.budget or USUAL, choices.score, choices.macs)
     return budget_marks(table, rounds, choices.score, choices.macs)
 
 
