@@ -47,20 +47,20 @@ def _course(rate: float, total: int, rounds: int) -> tuple[int, ...]:
     return tuple(steps)
 
 
-def lowest(scores: NDArray[np.floating], count: int) -> NDArray[np.int64]:
-    """Return the indices of the `count` lowest scores, ties by index; raise ValueError on NaN.
+def lowest(scores: NDArray[np.floating], count: int) -> BoolArray:
+    """Mark the `count` lowest scores, ties by index; raise ValueError on NaN.
 
     >>> lowest(np.array([2.0, 1.0, 1.0, 1.0]), 2).tolist()
-    [1, 2]
+    [False, True, True, False]
     """
     if np.isnan(scores).any():
         raise ValueError("scores contain NaN")
     if count == 0:
-        return np.empty(0, dtype=np.int64)
+        return np.zeros(scores.shape, dtype=np.bool_)
     bound = np.partition(scores, count - 1)[count - 1]
-    below = np.flatnonzero(scores < bound)
-    ties = np.flatnonzero(scores == bound)[: count - below.size]
-    return np.sort(np.concatenate([below, ties]))
+    marked: BoolArray = scores < bound
+    marked[np.flatnonzero(scores == bound)[: count - np.count_nonzero(marked)]] = True
+    return marked
 
 
 def as_binary(values: NDArray[np.generic]) -> BoolArray:

@@ -14,7 +14,6 @@ from glt.formats import file_size
 from glt.jobs import memory
 from glt.jobs.devices import Wanted, places
 from glt.jobs.memory import needed_bytes, side_by_side_bytes
-from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.store import Run, Store, finished_rounds, run_name
@@ -130,8 +129,9 @@ class Growth:
         config, entries, weights = self._config, self._entries, self._weights
         masks = (entries + weights) // 8
         score = 1 if entries > MOST_SCORES else 2
-        scores = score * remaining_after(config.p_graph, entries, round - 1) if round else 0
-        survivors = 4 * remaining_after(config.p_weight, weights, round)
+        method = METHODS.get(config.method)
+        scores = score * method.remaining(config, round - 1, entries, weights)[0] if round else 0
+        survivors = 4 * method.remaining(config, round, entries, weights)[1]
         initial = 4 * weights if round == 0 else 0
         lines = EVENT_LINE * epochs_of(config, round) + ROUND_LINE
         return masks + scores + survivors + initial + lines + 2 * HEADER

@@ -7,21 +7,26 @@ regularly so that a resume continues from there.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from glt.config import RunConfig, options_of
+import numpy as np
+
+from glt.config import Note, RunConfig, options_of
 from glt.cost.macs import macs
 from glt.datasets import load_graph
 from glt.lottery.diagnosis import diagnosed, of_notes, readable_epochs
 from glt.lottery.initial_weights import source_of, with_first_layer
 from glt.lottery.resume import UnfinishedRound
 from glt.masks import Masks
-from glt.methods import METHODS, Proposal, RoundContext
+from glt.methods import METHODS, Proposal, Retraining, RoundContext
 from glt.seeds import stream
 from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
 from glt.training.network import Network
 from glt.training.problem import Arrays, Mismatch, Problem
+from glt.training.retrain_rule import RetrainRule, dense_logits
 from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
 
 
@@ -83,13 +88,27 @@ class _Rounds:
         proposal = unfinished.propose(lambda: self._proposal(unfinished))
         if saved and not proposal.masks.alike(self._problem.full_masks()):
             raise Mismatch("the saved masks belong to another network or graph")
+        options = self._retraining(number)
         network = Network(self._problem, proposal.masks, self._theta0)
-        result = self._train(unfinished, network, retrain_schedule(self._problem.config), "retrain")
-        record = self._record(number, proposal, result, unfinished.seconds)
+        schedule = replace(retrain_schedule(self._problem.config), rule=self._rule(options))
+        result = self._train(unfinished, network, schedule, "retrain")
         weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
-        self._seed_run.write_round(record, proposal.masks, weights, proposal.edge_scores)
+        masks = _left_by_retraining(proposal.masks, weights, options.weights_left)
+        record = self._record(number, masks, proposal.notes, result, unfinished.seconds)
+        self._seed_run.write_round(record, masks, weights, proposal.edge_scores)
         for sentence in of_notes(record.notes).words():
             self._seed_run.log(f"Round {number}: {sentence}.")
+
+    def _retraining(self, number: int) -> Retraining:
+        config, weights = self._problem.config, self._problem.full_masks().weights.total
+        return self._method.retraining(config, number, weights) if number else Retraining()
+
+    def _rule(self, options: Retraining) -> RetrainRule | None:
+        if options == Retraining():
+            return None
+        # Computed again in each process, so that a checkpoint need not hold it.
+        teacher = dense_logits(self._problem, self._seed_run.weights(0)) if options.distillation else None
+        return RetrainRule(options.weights_left, teacher, options.distillation)
 
     def _proposal(self, unfinished: UnfinishedRound) -> Proposal:
         number = unfinished.number
@@ -146,8 +165,10 @@ class _Rounds:
             raise Stopped
         unfinished.save_if_due()
 
-    def _record(self, number: int, proposal: Proposal, result: TrainResult, seconds: float) -> RoundRecord:
-        problem, masks = self._problem, proposal.masks
+    def _record(
+        self, number: int, masks: Masks, notes: Mapping[str, Note], result: TrainResult, seconds: float
+    ) -> RoundRecord:
+        problem = self._problem
         edges = (self._seed_run.edge_mask(number - 1), masks.edges) if number else None
         epochs = readable_epochs(self._seed_run, number)
         return RoundRecord.of(
@@ -159,8 +180,16 @@ class _Rounds:
             best_epoch=result.best_epoch,
             seconds=round(seconds, 3),
             macs=macs(problem.config, problem.graph, masks).totals,
-            notes={**proposal.notes, **diagnosed(problem.config, problem.whole, problem.graph, edges, epochs)},
+            notes={**notes, **diagnosed(problem.config, problem.whole, problem.graph, edges, epochs)},
         )
+
+
+def _left_by_retraining(masks: Masks, weights: Arrays, weights_left: int | None) -> Masks:
+    """Return a round's masks: those proposed, or after a projection the weights that it left."""
+    if weights_left is None:
+        return masks
+    magnitudes = {name: np.abs(weights[name]) for name in masks.weights.keep}
+    return Masks(masks.edges, masks.weights.prune_exactly(magnitudes, masks.weights.kept - weights_left))
 
 
 def retrain_schedule(config: RunConfig) -> Schedule:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from glt.config import Note, OptionValue, RunConfig
-from glt.masks import Masks
+from glt.masks import Masks, remaining_after
 from glt.models.base import NoOptions
 from glt.seeds import stream
 
@@ -126,6 +126,19 @@ class Proposal:
     notes: Mapping[str, Note] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Retraining:
+    """What a round's retraining does besides training on the task's loss; it follows from settings and round.
+
+    With `weights_left`, all prunable weights are trained, and after each step all but this number, the largest, are set
+    to 0: a projection on an l0 ball. The round's weight mask is then what is left at the best-validation epoch.
+    `distillation` multiplies KL(dense || network), the mean over all nodes, in the loss; dense is round 0's network.
+    """
+
+    weights_left: int | None = None
+    distillation: float = 0.0
+
+
 class Method(ABC):
     """A way to choose edges and weights; `glt.lottery` does the rest of Algorithm 2.
 
@@ -161,6 +174,14 @@ class Method(ABC):
     def nests(self, config: RunConfig) -> bool:
         """Return whether rounds are nested under these settings."""
         return self.nested
+
+    def remaining(self, config: RunConfig, round: int, entries: int, weights: int) -> tuple[int, int]:
+        """Return how many of `entries` edge entries and of `weights` prunable weights are left after `round`."""
+        return remaining_after(config.p_graph, entries, round), remaining_after(config.p_weight, weights, round)
+
+    def retraining(self, config: RunConfig, round: int, weights: int) -> Retraining:
+        """Return the options of the retraining in `round` (from 1), given the number of prunable weights."""
+        return Retraining()
 
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
         """Return which edge entries a search has masks for; None without a search."""

@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from glt.config import RunConfig, options_of
 from glt.datasets import DATASETS, Graph
-from glt.masks import Masks, WeightMask
+from glt.masks import EdgeMask, Masks, WeightMask, prune_count
 from glt.methods import METHODS
 from glt.methods.base import FindRun, Method, Proposal, RoundContext
 from glt.registry import OneOf
@@ -52,17 +53,12 @@ class ScorePruning(Method):
     Options = ScoreOptions
 
     def next_masks(self, context: RoundContext) -> Proposal:
-        """Remove the share p_graph of the remaining entries by rank, and p_weight of the weights.
-
-        Both entries of an edge have its rank, so they go together; an odd count leaves one edge one-way.
-        """
+        """Remove the share p_graph of the remaining entries by rank, and p_weight of the weights."""
         previous, rate = context.previous.edges, context.config.p_graph
         if not rate:
             return Proposal(Masks(previous, _pruned_weights(context)))
-        scores, ranks = _of_edges(context)
-        edge = np.flatnonzero(previous.keep) % max(previous.num_edges, 1)
-        edges = previous.prune(ranks[edge].astype(np.float64), rate)
-        return Proposal(Masks(edges, _pruned_weights(context)), scores[edge].astype(np.float32))
+        edges, scores = without_lowest(previous, *_of_edges(context), prune_count(rate, previous.kept))
+        return Proposal(Masks(edges, _pruned_weights(context)), scores)
 
     def search_epochs(self, config: RunConfig) -> int:
         """Return 0: nothing is trained to choose the masks."""
@@ -70,10 +66,26 @@ class ScorePruning(Method):
 
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
         """Raise ConfigError if the score is needed and cannot be computed on the data set."""
-        if not config.p_graph:
-            return
+        check_score(config, options_of(config.options, ScoreOptions).score)
+
+
+def check_score(config: RunConfig, name: str) -> None:
+    """Raise ConfigError if edges are pruned by a score that cannot be computed on the data set."""
+    if config.p_graph:
         sizes = DATASETS.get(config.dataset).sizes
-        SCORES.get(options_of(config.options, ScoreOptions).score).check(sizes.edges, sizes.features)
+        SCORES.get(name).check(sizes.edges, sizes.features)
+
+
+def without_lowest(
+    previous: EdgeMask, scores: FloatArray, ranks: IntArray, count: int
+) -> tuple[EdgeMask, NDArray[np.float32]]:
+    """Remove the `count` surviving entries of lowest rank; return the mask, and the score of every survivor.
+
+    `scores` and `ranks` [E] are those of undirected edges. Both entries of an edge have its rank, so they go together;
+    an odd count leaves one edge one-way.
+    """
+    edge = np.flatnonzero(previous.keep) % max(previous.num_edges, 1)
+    return previous.prune_exactly(ranks[edge].astype(np.float64), count), scores[edge].astype(np.float32)
 
 
 def _of_edges(context: RoundContext) -> tuple[FloatArray, IntArray]:
@@ -93,7 +105,7 @@ def _of_edges(context: RoundContext) -> tuple[FloatArray, IntArray]:
 def static_ranks(
     graph: Graph, name: str, seed: int, pulse: Pulse, inverse: bool = False
 ) -> tuple[FloatArray, IntArray]:
-    """Return score and rank of every edge of the full graph, [E]; rank 0 is removed first."""
+    """Return score and rank of every edge of the full graph, [E]; rank 0 is removed first, equal scores by a draw."""
     known = _KNOWN.get(graph)
     if known is None or known[:2] != (name, seed):
         found = SCORES.get(name).of(Structure.of(graph), stream(seed, 0, SCORE_DRAWS), pulse)
@@ -115,8 +127,13 @@ def _pruned_weights(context: RoundContext) -> WeightMask:
     if context.options.weights == "random":
         draw = context.random("random weights")
         return kept.prune({name: draw.random(keep.shape) for name, keep in kept.keep.items()}, rate)
-    trained = context.last_weights()
-    return kept.prune({name: np.abs(trained[name]) for name in kept.keep}, rate)
+    return without_smallest(context, prune_count(rate, kept.kept))
+
+
+def without_smallest(context: RoundContext, count: int) -> WeightMask:
+    """Remove the `count` surviving weights that the last round's retraining left smallest; one threshold for all."""
+    kept, trained = context.previous.weights, context.last_weights()
+    return kept.prune_exactly({name: np.abs(trained[name]) for name in kept.keep}, count)
 
 
 METHODS.register(ScorePruning())

@@ -21,7 +21,6 @@ from glt.datasets import DATASETS, Graph, load_graph
 from glt.datasets.registry import current_hash
 from glt.errors import ConfigError, DataError, brief, one_line
 from glt.formats import count
-from glt.masks import remaining_after
 from glt.methods import METHODS
 from glt.models import MODELS
 from glt.seeds import LARGEST
@@ -235,8 +234,10 @@ def _of_masks(ticket: Ticket) -> Iterator[str]:
     edges, weights = ticket.masks.edges, ticket.masks.weights
     # A method that removes whole edges rounds the number of edges, others that of entries.
     entries_an_edge = edges.keep.size // edges.num_edges if edges.num_edges else 1
-    entries, whole = (remaining_after(config.p_graph, size, round) for size in (edges.keep.size, edges.num_edges))
-    left = remaining_after(config.p_weight, weights.total, round)
+    method = METHODS.get(config.method)
+    (entries, left), (whole, _) = (
+        method.remaining(config, round, size, weights.total) for size in (edges.keep.size, edges.num_edges)
+    )
     for rate, what, kept, possible in (
         ("p_graph", "edge entries", edges.kept, (entries, entries_an_edge * whole)),
         ("p_weight", "weights", weights.kept, (left,)),

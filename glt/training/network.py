@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glt.datasets.graph import IntArray
-from glt.masks import EdgeMask, Masks, WeightMask
+from glt.masks import EdgeMask, Masks, WeightMask, lowest
 from glt.sparse import Dropout, Features, GraphOperator
 from glt.training.problem import Arrays, Mismatch, Problem, part
 from glt.training.tasks import TrainingPass
@@ -174,6 +174,7 @@ class Network:
         # Factors of ones would only cost time.
         searches_weights = soft is not None and soft.weights
         pruned = {} if searches_weights else {name: keep for name, keep in masks.weights.keep.items() if not keep.all()}
+        self._prunable = tuple(masks.weights.keep)
         self._binary = {
             name: torch.from_numpy(keep.astype(np.float32)).to(problem.device) for name, keep in pruned.items()
         }
@@ -288,6 +289,19 @@ class Network:
         """Reset the soft masks of some surviving edge entries to their start."""
         if self.soft is not None and self.soft.edges is not None and self._first_edges is not None:
             self.soft.edges[values] = self._first_edges[values]
+
+    @torch.no_grad()
+    def keep_largest_weights(self, count: int) -> None:
+        """Set all but the `count` prunable weights of largest magnitude to 0, jointly over all tensors, ties by index.
+
+        The projection on an l0 ball (TEDDY, Seo et al. 2024). Adam's moments stay, so that a weight can return.
+        """
+        tensors = [self.theta[name] for name in self._prunable]
+        magnitudes = np.concatenate([tensor.abs().cpu().numpy().ravel() for tensor in tensors])
+        ends = np.cumsum([tensor.numel() for tensor in tensors])[:-1]
+        smallest = np.split(lowest(magnitudes, magnitudes.size - count), ends)
+        for tensor, gone in zip(tensors, smallest, strict=True):
+            tensor.masked_fill_(torch.from_numpy(gone).to(tensor.device).view_as(tensor), 0.0)
 
     def snapshot(self) -> dict[str, Tensor]:
         """Copy all trainable tensors."""
