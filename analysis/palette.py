@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from glt.methods import METHODS
+from glt.methods.base import Cause
 from glt.store import COLORS
 
 if TYPE_CHECKING:
@@ -82,6 +83,17 @@ _PAINTS = dict(
     )
 )
 
+# Causes of removals, and what is unknown. Fills differ in lightness, so that they do in grey print and for colour-blind
+# readers; thin lines and text take the darker `words`.
+_CAUSES: dict[Cause | None, Style] = {
+    "gradient": Style("#123F6D", "#3F7FC4", "#123F6D", "square", dash=1),
+    "no gradient": Style("#E39A2D", "#F3C069", "#9A5B00", "square", dash=2),
+    "score": Style("#A56FB8", "#C9A3DC", "#7A4590", "square", dash=3),
+    "random": Style("#A3DCCB", "#BDE8DE", "#23756A", "square", dash=1),
+    "solver": Style("#A23B5E", "#B84A70", "#A23B5E", "square", dash=3),
+    None: Style("#F1F2F3", "#3A424E", "#6B737C", "square", dash=2),
+}
+
 # "plasma" (van der Walt and Smith 2015). Its lightness only rises, so the order of values is visible to colour-blind
 # readers and in grey print. Each theme takes the part with a contrast of at least 2.8 to its ground. Text needs 4.5, so
 # it is darker by _FOR_WORDS.
@@ -117,6 +129,15 @@ def painted(method: str, color: str) -> Style:
         light, words = _toned(paint.light, SHIFT), _toned(paint.words, SHIFT)
         paint = replace(paint, light=light, dark=_toned(paint.dark, -1.0), words=words)
     return replace(paint, symbol=own.symbol, dash=own.dash)
+
+
+def cause_style(cause: Cause | None) -> Style:
+    """Return the look of a cause of removals; None: unknown.
+
+    >>> cause_style("gradient").light, cause_style(None).light
+    ('#123F6D', '#F1F2F3')
+    """
+    return _CAUSES[cause]
 
 
 def rank(method: str) -> tuple[int, str]:

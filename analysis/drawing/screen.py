@@ -64,10 +64,12 @@ class _Screen:
     def _margins(self) -> dict[str, float]:
         rows = [self._row_of(key) for key in self._shown(self.description.keys)]
         own = any(panel.keys for panel in self.panels)
-        top = TWO_ROWS - 8 if own else NO_ROW if not rows else TWO_ROWS if rows.count("legend2") > 1 else ONE_ROW
+        two = rows.count("legend2") > 1 and "legend" in rows
+        top = TWO_ROWS - 8 if own else NO_ROW if not rows else TWO_ROWS if two else ONE_ROW
         # Over a panel stand its title, or the names of vertical rules.
         above = self.description.grid.heights or any(
-            r.vertical and r.name for panel in self.panels for r in panel.rules
+            (panel.title and not own) or any(rule.vertical and rule.name for rule in panel.rules)
+            for panel in self.panels
         )
         top += ABOVE if above and rows else 0
         return {"t": top, "b": FOOT, "r": self._right_margin()}
@@ -421,8 +423,8 @@ class _Screen:
         row = LEGEND_ROW / self._inner()
         stacked = rows.count("legend2") > 1
         quiet = {"itemclick": False, "itemdoubleclick": False, "font": {"size": 13, "color": self.tone.muted}}
-        second = _legend(0, 1 + 0.25 * row, 13) if stacked else _legend(1, 1.02, 13) | {"xanchor": "right"}
         above = ABOVE / self._inner() if self.margins["t"] in (ONE_ROW + ABOVE, TWO_ROWS + ABOVE) else 0
+        second = _legend(0, 1 + above + 0.25 * row, 13) if stacked else _legend(1, 1.02, 13) | {"xanchor": "right"}
         first = _legend(0, 1 + above + (1.3 if stacked else 0.25) * row, 15 if stacked else 14)
         self.figure.update_layout(legend=first, legend2=second | quiet, showlegend=bool(rows))
 

@@ -11,10 +11,14 @@ import streamlit as st
 
 from analysis.drawing import screen
 from analysis.drawing.description import Description
+from analysis.figures.causes import caption_of
+from analysis.figures.causes import describe as describe_causes
 from analysis.figures.losers import edge_losses, node_losses
 from analysis.figures.pairs import pair_losses
 from analysis.figures.scores import score_lines
 from analysis.labels import dataset_label, metric_label, short_title
+from analysis.removal.causes import cause_table, mean_shares
+from analysis.removal.causes import sentences as sentences_on_causes
 from analysis.removal.edges import Way, degrees, edges_of, no_classes, no_scores, removal_sentence
 from analysis.removal.groups import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
 from analysis.removal.scores import Decision, score_table
@@ -48,7 +52,12 @@ from glt.store import Run
 HEIGHT = 660
 BESIDE = "beside"
 ABOUT_COMPARING = "Adds a panel: the same nodes in the same seed of another run."
-SECTIONS = {"why": "Removal of an edge", "losers": "Losses by class and degree", "whole": "Whole graph"}
+SECTIONS = {
+    "why": "Removal of an edge",
+    "causes": "Causes by round",
+    "losers": "Losses by class and degree",
+    "whole": "Whole graph",
+}
 # Edges of a hub that are listed, those removed first.
 MOST_LISTED = 1000
 
@@ -140,7 +149,7 @@ def _section(view: View) -> tuple[int, ...]:
     with frame.row("section-controls"):
         section = controls.segments("section", "Under the pictures", SECTIONS, label_visibility="collapsed")
         run = view.run
-        if view.beside is None:
+        if view.beside is None or section == "causes":
             url_state.drop("whose")
         else:
             words = run_select.run_words(view.runs)
@@ -149,7 +158,9 @@ def _section(view: View) -> tuple[int, ...]:
     number = min(view.number, run.seed(view.seed).whole_rounds() - 1)
     if section == "why":
         return edge_story(run, view.seed, number, view.graph, view.part.nodes)
-    if section == "losers":
+    if section == "causes":
+        causes_by_round(view.runs)
+    elif section == "losers":
         losers(run, view.seed, number, view.graph)
     else:
         whole_graph(run, view.seed, number, view.graph, view.part)
@@ -408,6 +419,50 @@ def _shown_edges(place: Place, table: pd.DataFrame) -> pd.DataFrame:
             f"Degree, round {place.number}": table["degree_left"],
             "Common neighbours": table["common_neighbours"],
             **{word: table[name] for name, word in ALIKE.items() if name in table},
+        }
+    )
+
+
+# Causes by round
+
+SHARE_COLUMNS = {"Mean, %": "mean", "Lowest seed, %": "low", "Highest seed, %": "high"}
+
+
+def causes_by_round(runs: list[Run]) -> None:
+    """Show the shares of the causes of all removals by round, over all seeds of the runs."""
+    table = _causes(runs)
+    if table.empty:
+        frame.empty("No edge removed yet", "Causes appear with the first pruned round.", "balance")
+        return
+    means, title = mean_shares(table), "Causes of the removals of every round"
+    words = " ".join(sentences_on_causes(means))
+    st.markdown(frame.plain(words))
+    figure = _causes_figure(runs)
+    show_figure(figure, "causes", title, words)
+    frame.caption("Shares of the edge entries that a round removes, mean over seeds.", caption_of(means))
+    numbers_popover(figure, "causes", title, shown_causes(means))
+
+
+@cache.cached(16, spinner="Deriving the causes of all removals")
+def _causes(runs: list[Run]) -> pd.DataFrame:
+    return cause_table(runs)
+
+
+@drawn()
+def _causes_figure(runs: list[Run]) -> Description:
+    return describe_causes(_causes(runs))
+
+
+def shown_causes(means: pd.DataFrame) -> pd.DataFrame:
+    """Return `mean_shares` with the page's column names, in percent."""
+    return pd.DataFrame(
+        {
+            "Run": means["label"],
+            "Round": means["round"],
+            "Cause": means["cause"],
+            "Entries removed": means["removed"],
+            **{word: 100 * means[name] for word, name in SHARE_COLUMNS.items()},
+            "Seeds": means["seeds"],
         }
     )
 

@@ -12,13 +12,16 @@ import pytest
 from scipy.sparse import csr_array
 
 from analysis.drawing import screen
-from analysis.drawing.description import Description
+from analysis.drawing.description import Band, Description
 from analysis.figures import pairs
+from analysis.figures.causes import describe as describe_causes
 from analysis.figures.losers import edge_losses, node_losses
 from analysis.figures.pairs import pair_losses
 from analysis.figures.scores import score_lines
 from analysis.palette import ink
 from analysis.removal import groups
+from analysis.removal.causes import cause_table, mean_shares
+from analysis.removal.causes import sentences as sentences_on_causes
 from analysis.removal.edges import (
     CAUSES,
     Closeness,
@@ -33,9 +36,10 @@ from analysis.removal.groups import loss_table, outside, pair_matrix, sentences
 from analysis.removal.scores import Decision, decisions_of, line_table, score_table
 from glt.config import RunConfig
 from glt.datasets import Graph, Provenance, Split, load_graph
+from glt.errors import StoreError
 from glt.masks import EdgeMask
 from glt.presets import resolve
-from glt.store import Run
+from glt.store import Run, bundled_examples
 from tests.analysis.test_style import contrast
 
 # Edges 0-1, 0-2, 1-2, 2-3; both directions of each.
@@ -213,6 +217,74 @@ def test_the_sentence_names_the_cause() -> None:
     sentence = removal_sentence(way, 2, 2, rows[rows["way"] == 1], 2)
     assert sentence.endswith("did not depend on its mask, so its rank is the noise of the mask's start.")
     assert "Cause" not in removal_sentence(replace(way, gone=0, cause=None), 2, 2, rows[rows["way"] == 1], 2)
+
+
+@pytest.fixture(scope="module")
+def bundled() -> dict[str, Run]:
+    return {run.name: run for run in bundled_examples()}
+
+
+def test_shares_of_causes_over_seeds(bundled: dict[str, Run]) -> None:
+    run = bundled["cora-node-gcn-ugs-df8e8f72"]
+    table = cause_table([run])
+    assert (
+        table.groupby(["seed", "round"])["entries"].sum() == table.groupby(["seed", "round"])["removed"].first()
+    ).all()
+    kept = [run.seed(3).edge_mask(number).kept for number in (12, 13)]
+    of_round = table[(table["seed"] == 3) & (table["round"] == 13)].set_index("cause")
+    assert of_round["removed"].tolist() == [kept[0] - kept[1]] * 2
+    means = mean_shares(table).set_index(["round", "cause"])
+    noise = table[(table["cause"] == "no gradient") & (table["round"] == 13)]["share"]
+    assert noise.round(4).tolist() == [0.4, 0.3053, 0.5263, 0.0, 0.1298]
+    row = means.loc[(13, "no gradient")]
+    assert row[["mean", "low", "high"]].tolist() == pytest.approx([noise.mean(), noise.min(), noise.max()])
+    assert (row["seeds"], row["top"]) == (5, pytest.approx(1.0))
+    assert means.loc[(13, "gradient"), "top"] == pytest.approx(1 - noise.mean())
+    (sentence,) = sentences_on_causes(mean_shares(table))
+    assert sentence.startswith(
+        "UGS: 91.8 % of the entries removed in round 20 had no gradient (mean of 5 seeds, 73.4 %"
+    )
+    assert sentence.endswith(" to 98.0 %), none before round 3.")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("cora-node-gcn-random-113e68a9", "every removed entry was drawn at random"),
+        ("cora-node-gcn-admm-0913104b", "every removed entry was removed by the solver"),
+        ("cora-link-gcn-ugs-a234c2d4", "every removed entry had a gradient"),
+        ("pubmed-node-gcn-ugs-960031db", "99.9 % of the entries removed in round 20 had no gradient (one seed)"),
+    ],
+)
+def test_causes_in_a_sentence(bundled: dict[str, Run], name: str, sentence: str) -> None:
+    (words,) = sentences_on_causes(mean_shares(cause_table([bundled[name]])))
+    assert sentence in words
+
+
+def test_published_shares_of_removals_without_a_gradient(bundled: dict[str, Run]) -> None:
+    """The shares that docs/results.md and an independent recomputation give, seed 0."""
+    runs = {"cora": "cora-node-gcn-ugs-df8e8f72", "citeseer": "citeseer-node-gcn-ugs-85790eb0"}
+    runs["pubmed"] = "pubmed-node-gcn-ugs-960031db"
+    shares = {}
+    for name, run in runs.items():
+        table = cause_table([bundled[run]])
+        noise = table[(table["seed"] == 0) & (table["cause"] == "no gradient")].set_index("round")["share"]
+        shares[name] = noise.round(2).to_dict()
+    assert [shares["pubmed"][number] for number in (3, 4, 5, 20)] == [0.78, 0.97, 1.0, 1.0]
+    assert [shares["citeseer"][number] for number in (13, 20)] == [0.93, 0.98]
+    assert [shares["cora"][number] for number in (9, 13, 17, 20)] == [0.0, 0.4, 0.91, 0.98]
+
+
+def test_the_figure_of_causes_stacks_to_all_removals(bundled: dict[str, Run]) -> None:
+    described = describe_causes(cause_table([bundled["cora-node-gcn-ugs-df8e8f72"]]))
+    (panel,) = described.panels
+    bands = [layer for layer in panel.layers if isinstance(layer, Band)]
+    assert [band.name for band in bands] == ["Gradient", "No gradient"]
+    assert not np.asarray(bands[0].low).any()
+    assert np.asarray(bands[1].low).tolist() == np.asarray(bands[0].high).tolist()
+    assert np.asarray(bands[1].high) == pytest.approx(100)
+    with pytest.raises(StoreError, match="No edge entry has been removed yet"):
+        describe_causes(cause_table([]))
 
 
 # Edges 0-1, 0-2, 1-2, 2-3, 3-4, 4-5; node 6 never had one.

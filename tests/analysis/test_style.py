@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,7 @@ from analysis.drawing.paper import SHAPES
 from analysis.figures.base import dash_of_run
 from analysis.palette import DARK, LIGHT, escape
 from glt.methods import METHODS
+from glt.removal_causes import CAUSES
 
 LATER = ("combine", "teddy", "wd_glt", "ace_glt", "fast_glt")
 KNOWN = sorted({"dense", *METHODS.names(), *LATER, "zeta", "a-method-of-tomorrow"})
@@ -42,6 +44,18 @@ def test_colours_have_contrast_on_both_backgrounds(name: str) -> None:
 def contrast(one: str, other: str) -> float:
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def test_causes_differ_in_grey_print_and_from_every_method() -> None:
+    styles = [palette.cause_style(cause) for cause in CAUSES]
+    greys = sorted(
+        0.299 * red + 0.587 * green + 0.114 * blue for red, green, blue in (palette.rgb(s.light) for s in styles)
+    )
+    assert min(high - low for low, high in pairwise(greys)) > 0.1 * 255
+    assert min(contrast(style.words, "#FFFFFF") for style in styles) >= 4.5
+    assert min(contrast(style.dark, DARK.ground) for style in styles[1:]) >= 3
+    # Greys of figures follow the colours of methods.
+    assert not {style.light for style in styles} & {palette.style(name).light for name in KNOWN}
 
 
 def test_methods_of_the_paper_and_edge_scores_have_their_line_styles() -> None:

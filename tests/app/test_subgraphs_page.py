@@ -69,6 +69,15 @@ def test_an_unknown_node_is_one_sentence(make_run: MakeRun, open_page: OpenPage)
     assert app.get("iframe"), "the pictures stay"
 
 
+def test_causes_by_round_have_a_sentence_and_numbers(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("random", ("done",))
+    app = open_page("subgraphs", section="causes")
+    assert not app.error
+    assert "Random pruning: every removed entry was drawn at random." in texts(app)
+    (table,) = [each.value for each in app.dataframe if "Cause" in each.value]
+    assert table["Mean, %"].tolist() == [100.0] * len(table)
+
+
 def test_edge_losses_have_a_sentence_except_in_round_0(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random", ("done",))
     app = open_page("subgraphs", section="losers", round="3")

@@ -49,6 +49,7 @@ PLACED = {
     "ablation": {"x": 100, "mean": 100},
     "accuracy": {"x": 100, "mean": 100},
     "budget": {"mean": 100, "dense": 100},
+    "causes": {"top": 100},
     "degrees": {"at_least": 100},
     "layers": {"round": 1, "mean": 100},
     "losers": {"share": 100, "null_low": 100, "null_high": 100},
