@@ -77,17 +77,34 @@ class UGS(Method):
         if not searched_kinds(context.config):
             return Proposal(context.previous)
         iterative = context.options.schedule == "iterative"
-        return _pruned_after_search(context) if iterative else _pruned_during_search(context)
+        search = _pruned_after_search if iterative else _pruned_during_search
+        return search(context, self.schedule(context))
+
+    def schedule(self, context: RoundContext) -> Schedule:
+        """Return the schedule of the search."""
+        from glt.training.trainer import Schedule
+
+        config, options = context.config, context.options
+        learning_rate = options.search_learning_rate or config.learning_rate
+        return Schedule(
+            epochs=config.epochs,
+            learning_rate=learning_rate,
+            weight_decay=config.weight_decay,
+            mask_learning_rate=options.mask_learning_rate or learning_rate,
+            mask_weight_decay=config.weight_decay if options.mask_weight_decay else 0.0,
+            gamma_graph=config.gamma_graph,
+            gamma_weight=config.gamma_weight,
+        )
 
     def search_epochs(self, config: RunConfig) -> int:
         """Count one search stage; nothing is searched if both rates are 0."""
         return config.epochs if searched_kinds(config) else 0
 
 
-def _pruned_after_search(context: RoundContext) -> Proposal:
+def _pruned_after_search(context: RoundContext, schedule: Schedule) -> Proposal:
     """Search among the survivors and remove the lowest-magnitude share."""
     config = context.config
-    result = context.train(_network(context, context.previous), _schedule(context), "search")
+    result = context.train(search_network(context, context.previous), schedule, "search")
     is_best = context.options.masks_from == "best_validation"
     tensors = result.best_tensors if is_best else result.last_tensors
     magnitudes = {name: np.abs(value) for name, value in tensors.items() if name.startswith("mask/")}
@@ -107,7 +124,7 @@ def _pruned_after_search(context: RoundContext) -> Proposal:
     return Proposal(Masks(edges, weights), edge_scores, _mask_notes(read, shares, result.zero_from))
 
 
-def _pruned_during_search(context: RoundContext) -> Proposal:
+def _pruned_during_search(context: RoundContext, schedule: Schedule) -> Proposal:
     """Search from all entries, pruning after each epoch down to the round's counts.
 
     The masks are those after the last epoch: earlier ones keep too many entries.
@@ -117,9 +134,9 @@ def _pruned_during_search(context: RoundContext) -> Proposal:
     config, full = context.config, context.problem.full_masks()
     edges = full.edges.kept, remaining_after(config.p_graph, full.edges.kept, context.round)
     weights = full.weights.kept, remaining_after(config.p_weight, full.weights.kept, context.round)
-    network = _network(context, full)
+    network = search_network(context, full)
     network.alive = Survivors(full, context.problem.device)
-    result = context.train(network, replace(_schedule(context), narrowing=Narrowing(edges, weights)), "search")
+    result = context.train(network, replace(schedule, narrowing=Narrowing(edges, weights)), "search")
     return Proposal(network.alive.masks(), notes=_mask_notes(result.last_epoch, result.last_at_zero, result.zero_from))
 
 
@@ -132,10 +149,11 @@ def _mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, in
     }
 
 
-def _network(context: RoundContext, masks: Masks) -> Network:
+def search_network(context: RoundContext, masks: Masks, draw: str = "mask start") -> Network:
+    """Return the network of a search under `masks`, rewound to theta_0; `draw` names the stream of the masks' start."""
     from glt.training.network import Network, SoftMasks
 
-    noise = context.random("mask start")
+    noise = context.random(draw)
     soft = SoftMasks.around_one(
         masks, context.options.mask_noise, noise, context.problem.device, searched_kinds(context.config)
     )
@@ -149,22 +167,6 @@ def searched_kinds(config: RunConfig) -> list[str]:
     ['edges']
     """
     return [kind for kind, rate in zip(KINDS, (config.p_graph, config.p_weight), strict=True) if rate]
-
-
-def _schedule(context: RoundContext) -> Schedule:
-    from glt.training.trainer import Schedule
-
-    config, options = context.config, context.options
-    learning_rate = options.search_learning_rate or config.learning_rate
-    return Schedule(
-        epochs=config.epochs,
-        learning_rate=learning_rate,
-        weight_decay=config.weight_decay,
-        mask_learning_rate=options.mask_learning_rate or learning_rate,
-        mask_weight_decay=config.weight_decay if options.mask_weight_decay else 0.0,
-        gamma_graph=config.gamma_graph,
-        gamma_weight=config.gamma_weight,
-    )
 
 
 METHODS.register(UGS())
