@@ -24,6 +24,7 @@ from analysis.budget import NO_ROUND, budget_caption, budget_words, met_seeds, t
 from analysis.labels import dataset_label, model_label, task_label
 from analysis.leaderboard import REFERENCE
 from analysis.measures import descriptions
+from analysis.stability import stability_summary
 from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
 from analysis.tables.curves import Score
 from glt import formats
@@ -302,6 +303,27 @@ def _budget_caption(table: pd.DataFrame, score: Score, macs: MacConvention) -> s
     if (table["verdict"] == NO_ROUND).any():
         parts.append(rf"{MISSING}: no round near enough")
     return "; ".join(parts) + "."
+
+
+def stability_latex(table: pd.DataFrame, label: str = "tab:stability") -> str:
+    """Return the `stability_summary` of a `stability_table` as LaTeX: a row a pair of runs, a column a part."""
+    summary = stability_summary(table)
+    parts = list(dict.fromkeys(summary["part"]))
+    rows = []
+    for (number_, one, other, same), own in summary.groupby(["round", "label", "other_label", "same_seed"], sort=False):
+        means = own.set_index("part")["corrected"]
+        seeds = "same seed" if same else "different seeds"
+        cells = [number(means.get(part, math.nan), decimals=2) for part in parts]
+        rows.append([f"{one}, {other}, {seeds}" if one != other else f"{one}, {seeds}", str(number_), *cells])
+    low, high = int(summary["pairs"].min()), int(summary["pairs"].max())
+    pairs = str(low) if low == high else f"{low} to {high}"
+    caption = (
+        "Chance-corrected overlap of masks, $(O - K_1 K_2 / E) / (\\min(K_1, K_2) - K_1 K_2 / E)$ for masks that keep "
+        f"$K_1$ and $K_2$ of $E$ entries and share $O$: mean over {pairs} pairs of seeds; 1 for nested masks, 0 on "
+        "average for independent draws with the same counts."
+    )
+    headers = ["Masks", "Round", *map(formats.opening, parts)]
+    return booktabs(headers, rows, caption=caption, label=label)
 
 
 def number(mean: float, half_width: float = math.nan, decimals: int = 1, bold: bool = False, unit: str = "") -> str:

@@ -200,11 +200,12 @@ def figure(args: Args) -> int:
     "table tickets RUN RUN --format latex",
     "table measurements RUN --round 4 --round 13 --null --out measurements.csv --format csv",
     "table trend RUN --measure reach --format json",
+    "table stability RUN RUN --round 4 --round 13 --format csv",
     "table budget RUN RUN --at macs --rounds 4,9 --reference random",
 )
 @options.argument(
     "table",
-    type=choice("table", "measurements", "trend", "tickets", "paper", "budget"),
+    type=choice("table", "measurements", "trend", "tickets", "paper", "budget", "stability"),
     metavar="TABLE",
     help="which table",
 )
@@ -227,7 +228,7 @@ def figure(args: Args) -> int:
     metavar="K",
     show_default="the last",
     heading="Graph structure",
-    help="round of `measurements`, any number of times",
+    help="round of `measurements` and `stability`, any number of times",
 )
 @measure_option
 @flag("--null", heading="Graph structure", help="add random graphs of equal density to `measurements` and `trend`")
@@ -316,12 +317,21 @@ def _budget(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     return table, lambda made: budget_latex(made, chosen_score(args), args.macs)
 
 
+def _stability(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.latex import stability_latex
+    from analysis.runs import last_common_round
+    from analysis.stability import stability_table
+
+    return stability_table(runs, list(args.round) or [last_common_round(runs)]), stability_latex
+
+
 _TABLES = {
     "measurements": _measurements,
     "trend": _trend,
     "tickets": _tickets,
     "paper": _paper,
     "budget": _budget,
+    "stability": _stability,
 }
 
 

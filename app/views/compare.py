@@ -1,4 +1,4 @@
-"""Compare: rank runs, compare any two of them paired by seed, and compare methods at an equal budget."""
+"""Compare: rank runs, compare any two of them paired by seed, compare methods at an equal budget, and masks."""
 
 from __future__ import annotations
 
@@ -45,12 +45,13 @@ from app.components.downloads import drawn, show_number_table, show_rounds
 from app.components.run_select import readable
 from app.data import cache
 from app.views.budget import show_budget
+from app.views.stability import show_stability
 from glt import formats
 from glt.formats import cell
 from glt.store import MacConvention, Run
 from glt.verdicts import below_whole, rule_words
 
-VIEWS = {"leaders": "Leaders and pairs", "budget": "Equal budget"}
+VIEWS = {"leaders": "Leaders and pairs", "budget": "Equal budget", "stability": "Stability of masks"}
 # Rows of the table unless the user asks for all.
 MOST_ROWS = 30
 
@@ -66,10 +67,8 @@ def page() -> None:
         )
         if not finished:
             return
-        if controls.segments("view", "View", VIEWS, label_visibility="collapsed") == "budget":
-            show_budget(finished)
-        else:
-            _leaders_and_pair(finished)
+        shown = {"leaders": _leaders_and_pair, "budget": show_budget, "stability": show_stability}
+        shown[controls.segments("view", "View", VIEWS, label_visibility="collapsed")](finished)
 
 
 def _leaders_and_pair(finished: Sequence[Run]) -> None:

@@ -165,3 +165,14 @@ def test_the_pareto_view_says_that_it_is_by_means(pair: tuple[Run, Run], open_pa
     spec = json.loads(figure.proto.spec)
     assert spec["layout"]["xaxis"]["title"]["text"] == "Undirected edges removed, in both directions (%)"
     assert "the Pareto front of means, which nothing tests" in texts(app)
+
+
+def test_masks_of_seeds_and_runs_are_compared(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+    app = open_page("compare", view="stability", round="2", runs=pair[0].name)
+    assert "seeds against each other, round 2: undirected edges overlap by " in texts(app)
+    (figure,) = app.get("plotly_chart")
+    kinds = [trace["type"] for trace in json.loads(figure.proto.spec)["data"]]
+    assert kinds == ["heatmap"]
+    table = app.dataframe[0].value
+    assert table["Pairs"].tolist() == [3] * len(table)
+    assert table["Part"].tolist()[:2] == ["directed entries", "undirected edges"]

@@ -56,6 +56,7 @@ PLACED = {
     "pairs": {},
     "pareto": {"x": 100, "mean": 100},
     "scores": {"round": 1, "rank": 100},
+    "stability": {},
     "subgraphs": {"x": 1, "y": 1, "other_x": 1, "other_y": 1},
     "teaser": {"x": 100, "mean": 100},
     "training": {"at": 1, "val": 100, "test": 100, "loss": 1},
