@@ -13,6 +13,7 @@ from glt.datasets import DATASETS, Graph, load_graph
 from glt.errors import ConfigError, StoreError
 from glt.formats import count
 from glt.lottery.graph import check_computed_on
+from glt.lottery.predictions import check_has_classes, predictions_of, without_predictions
 from glt.store import Run, finished_rounds
 from glt.training.tasks import TASKS, message_graph
 
@@ -30,6 +31,21 @@ def runs_with_rounds(runs: Sequence[Run]) -> list[Run]:
                 run.seed(seed).rounds()
         raise _no_rounds()
     return started
+
+
+def runs_with_predictions(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs whose predictions are stored or can be computed; raises StoreError where there is none.
+
+    Raises ConfigError for runs that do not predict a class a node.
+    """
+    begun = runs_with_rounds(runs)
+    for run in begun:
+        check_has_classes(run.config)
+    missing = without_predictions(begun)
+    if len(missing) == len(begun):
+        # Reading raises the error that says what to do.
+        predictions_of(begun[0].existing_seed(), 0)
+    return [run for run in begun if run not in missing]
 
 
 def must_have_rows(table: pd.DataFrame) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import bdtr
 
 from glt import formats, verdicts
 from glt.verdicts import ALPHA, FEWEST, Family, half_width
@@ -111,6 +112,18 @@ def significances_of(tested: Sequence[Significance]) -> list[Significance]:
         replace(test, p_adjusted=p, family=family.size, detectable=size)
         for test, p, size in zip(tested, family.adjusted.tolist(), sizes, strict=True)
     ]
+
+
+def mcnemar(losses: int, gains: int) -> float:
+    """Return the two-sided p-value of McNemar's exact test that losses and gains are equally likely.
+
+    Twice the probability, of a fair coin, of at most the smaller count, and at most 1 (McNemar 1947).
+
+    >>> mcnemar(8, 2).__round__(4), mcnemar(0, 0)
+    (0.1094, 1.0)
+    """
+    flips = losses + gains
+    return min(1.0, 2 * float(bdtr(min(losses, gains), flips, 0.5))) if flips else 1.0
 
 
 def family_words(family: int, seeds: Collection[int], noun: str = "round") -> str:

@@ -46,6 +46,8 @@ RUNS = (
     *(Example({"dataset": "pubmed", "model": "gcn", "method": method}) for method in ("ugs", "random")),
 )
 
+PREDICTED = (0, 4, 9, 13, 16)
+
 
 def pretrain(store: Path) -> None:
     """Train the first layer that one example starts from."""
@@ -57,6 +59,12 @@ def compute(example: Example, store: Path) -> None:
     settings = [f"{name}={value}" for name, value in example.settings.items()]
     seeds = ",".join(map(str, example.seeds))
     _glt("run", "--preset", PRESET, "--set", *settings, "--seeds", seeds, "--store", str(store))
+
+
+def predict(example: Example, store: Path) -> None:
+    """Store the predictions of the rounds that the paper prints: 2 MB for two runs of five seeds."""
+    rounds = [word for number in PREDICTED for word in ("--round", str(number))]
+    _glt("predictions", run_name(resolve(example.settings, PRESET)), *rounds, "--store", str(store))
 
 
 def pack(example: Example, store: Path) -> None:
@@ -71,6 +79,8 @@ def main() -> None:
     pretrain(store)
     for example in RUNS:
         compute(example, store)
+        if example in RUNS[:2]:
+            predict(example, store)
         pack(example, store)
 
 

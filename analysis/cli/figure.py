@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 # Figures are registered under the names of their files; the registry imports pandas, which would make the help slow.
 FOLDER = Path(__file__).parents[1] / "figures"
 FIGURES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if "\nFIGURES.register(" in path.read_text("utf-8")))
+PAPER_TABLES = ("measurements", "trend", "tickets", "paper", "budget", "stability")
+# Tables that programs read; figures show the same for papers.
+EVIDENCE = ("who_pays", "flips", "calibration")
 KINDS, TABLES = ("pdf", "svg", "png", "pgf"), ("csv", "json")
 
 ToLatex = Callable[["pd.DataFrame"], str]
@@ -202,10 +205,11 @@ def figure(args: Args) -> int:
     "table trend RUN --measure reach --format json",
     "table stability RUN RUN --round 4 --round 13 --format csv",
     "table budget RUN RUN --at macs --rounds 4,9 --reference random",
+    "table who_pays RUN RUN --round 13 --format csv",
 )
 @options.argument(
     "table",
-    type=choice("table", "measurements", "trend", "tickets", "paper", "budget", "stability"),
+    type=choice("table", *PAPER_TABLES, *EVIDENCE),
     metavar="TABLE",
     help="which table",
 )
@@ -228,7 +232,7 @@ def figure(args: Args) -> int:
     metavar="K",
     show_default="the last",
     heading="Graph structure",
-    help="round of `measurements` and `stability`, any number of times",
+    help="round of `measurements`, `stability`, `who_pays` and `flips`, any number of times",
 )
 @measure_option
 @flag("--null", heading="Graph structure", help="add random graphs of equal density to `measurements` and `trend`")
@@ -239,6 +243,8 @@ def table(args: Args) -> int:
     """Write a table as LaTeX, CSV or JSON."""
     from analysis.drawing.files import csv_bytes, json_bytes
 
+    if args.format == "latex" and args.table in EVIDENCE:
+        raise ConfigError(f"The table {args.table} is not written as LaTeX: take --format csv or json.")
     runs = find_runs(args)
     made, to_latex = _TABLES[args.table](runs, args)
     if args.format == "latex":
@@ -325,6 +331,16 @@ def _stability(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     return stability_table(runs, list(args.round) or [last_common_round(runs)]), stability_latex
 
 
+def _evidence(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.tables.calibration import calibration_rows
+    from analysis.tables.who_pays import who_pays
+
+    if args.table == "calibration":
+        return calibration_rows(runs), lambda made: ""
+    found = who_pays(runs, args.round)
+    return (found.flips if args.table == "flips" else found.groups), lambda made: ""
+
+
 _TABLES = {
     "measurements": _measurements,
     "trend": _trend,
@@ -333,6 +349,7 @@ _TABLES = {
     "budget": _budget,
     "stability": _stability,
 }
+_TABLES |= dict.fromkeys(EVIDENCE, _evidence)
 
 
 # Bundle.

@@ -280,7 +280,8 @@ def _(layer: d.Line, area: Axes, panel: d.Panel, grey: bool) -> None:
     color, width = color_of(layer.ink), STROKE * layer.width
     look: dict[str, Any] = {"color": color, "alpha": layer.opacity, "linewidth": width}
     look["linestyle"] = DASHES[layer.dash]
-    look |= {"marker": SHAPES[layer.shape], "markersize": 3.0, "markeredgewidth": 0} if layer.shape else {}
+    if layer.shape:
+        look |= {"marker": SHAPES[layer.shape], "markersize": 3.0, "markeredgewidth": _rim(layer.shape)}
     step = {"hv": "steps-post", "vh": "steps-pre", "": "default"}[layer.step]
     area.plot(layer.x, layer.y, drawstyle=step, zorder=3 if width > 1 else 2, **look)
 
@@ -457,6 +458,11 @@ def _draw_inset(area: Axes, panel: d.Panel, inset: d.Inset, grey: bool) -> None:
 # Keys of the legend.
 
 
+def _rim(shape: str) -> float:
+    """Return the width of the rim of a full mark, in points; a cross is nothing but its rim."""
+    return 0.8 if shape == "x" else 0.0
+
+
 def _handle(key: d.Key) -> Line2D:
     color = color_of(key.ink)
     words = key.short or (formats.opening(key.label) if key.about == "marks" else key.label)
@@ -467,7 +473,7 @@ def _handle(key: d.Key) -> Line2D:
     if key.shape:
         handle.set(marker=SHAPES[key.shape], markersize=MARK * key.size)
         if not key.dash:
-            edge = {"markeredgecolor": color, "markeredgewidth": 0 if key.filled else 0.8}
+            edge = {"markeredgecolor": color, "markeredgewidth": _rim(key.shape) if key.filled else 0.8}
             handle.set(markerfacecolor=color if key.filled else "none", **edge)
     return handle
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis import palette
 from analysis.drawing.description import Axis, Description, Grid, Key, Layer, Marks, Panel, Ranges
@@ -119,15 +120,26 @@ def _describe(table: pd.DataFrame, groups: Mapping[str, str], titles: Sequence[s
         _panel(part, group if len(shown) > 1 else "", title, ends[title], part is alike[title][-1])
         for part, group, title in shown
     ]
-    rows = [len(panel.y.categories) for panel in panels]
-    more = MORE * (table["run"].nunique() - 1)
     chance = Key(label=CHANCE, short="By chance", ink=CHANCE_INK, dash="solid", width=8.0, about="marks")
+    keys = [*RunLooks(table).keys(lines=False, size=SIZE), chance] if len(panels) > 1 else []
+    return stacked(panels, keys, table["run"].nunique())
+
+
+def stacked(panels: Sequence[Panel], keys: Sequence[Key], runs: int) -> Description:
+    """Describe panels of categories below each other, with room for as many `runs` in every row."""
+    rows, more = [len(panel.y.categories) for panel in panels], MORE * (runs - 1)
     return Description(
         panels=panels,
-        keys=[*RunLooks(table).keys(lines=False, size=SIZE), chance] if len(panels) > 1 else [],
+        keys=keys,
         grid=Grid(heights=[AROUND + count * (ROW + more) for count in rows], foot=2 * FOOT),
         height=(SCREEN_HEAD if len(panels) > 1 else 24) + SCREEN_FOOT + SCREEN_ROW * sum(rows) + 22 * len(panels),
     )
+
+
+def lane(rows: pd.DataFrame, groups: Sequence[str], place: int, runs: int) -> NDArray[np.float64]:
+    """Return the height of a run's marks in the rows of its groups, beside those of the other runs."""
+    at = np.array([groups.index(name) for name in rows["name"]], dtype=np.float64)
+    return at + 0.62 * ((place + 0.5) / runs - 0.5)
 
 
 def _panel(part: pd.DataFrame, words: str, title: str, ends: tuple[float, float], is_last: bool) -> Panel:
@@ -143,15 +155,14 @@ def _panel(part: pd.DataFrame, words: str, title: str, ends: tuple[float, float]
 def _layers(part: pd.DataFrame, groups: Sequence[str]) -> Iterator[Layer]:
     looks, marks = RunLooks(part), []
     for place, (run, rows) in enumerate(part.groupby("run", sort=False)):
-        lane = np.array([groups.index(name) for name in rows["name"]], dtype=np.float64)
-        lane += 0.62 * ((place + 0.5) / len(looks) - 0.5)
+        at = lane(rows, groups, place, len(looks))
         first = rows.iloc[0]
         ends = {"low": 100 * rows["null_low"].to_numpy(), "high": 100 * rows["null_high"].to_numpy()}
-        yield Ranges(at=lane, **ends, across=True, width=BAR, ink=CHANCE_INK, name=CHANCE)
+        yield Ranges(at=at, **ends, across=True, width=BAR, ink=CHANCE_INK, name=CHANCE)
         look = looks.style(run, first["method"])
         hover = [_text(each) for each in rows.to_dict("records")]
         filled = outside(rows).to_numpy()
-        where = {"x": 100 * rows["share"].to_numpy(), "y": lane}
+        where = {"x": 100 * rows["share"].to_numpy(), "y": at}
         marks.append(
             Marks(**where, shape=look.symbol, size=SIZE, filled=filled, ink=look, name=first["label"], hover=hover)
         )

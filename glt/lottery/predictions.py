@@ -18,7 +18,7 @@ from glt.config import RunConfig
 from glt.datasets import Graph
 from glt.errors import ConfigError
 from glt.lottery.graph import whole_graph_of
-from glt.store import SeedRun
+from glt.store import Run, SeedRun
 from glt.store.tensors import Predictions
 from glt.training.metrics import evaluator_of, node_score
 
@@ -30,6 +30,19 @@ def check_has_classes(config: RunConfig, graph: Graph | None = None) -> None:
             "Predictions are analysed for node classification only, with one class a node: choose a run of the task "
             "'node' on a data set with classes."
         )
+
+
+NO_PREDICTIONS = "keep neither weights nor predictions"
+
+
+def can_predict(seed_run: SeedRun, round: int) -> bool:
+    """Return whether a finished round has stored logits, or, as all but examples, weights."""
+    return round < seed_run.whole_rounds() and (seed_run.has_predictions(round) or not seed_run.is_example)
+
+
+def without_predictions(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs of which no seed has logits of round 0: examples without stored ones."""
+    return [run for run in runs if not any(can_predict(run.seed(seed), 0) for seed in run.seeds())]
 
 
 def predictions_of(seed_run: SeedRun, round: int) -> Predictions:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ import pytest
 from glt.config import RunConfig
 from glt.datasets import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedRun, Status, Store, bundled_examples
+from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedRun, Status, Store, bundled_examples, paths
+from glt.store.tensors import Predictions, write_predictions
 
 SHAPES = {"layer1.weight": (4, 2)}
 MakeRun = Callable[..., Run]
@@ -123,11 +126,32 @@ SWEEP = ("cora-node-gcn-ugs-5840f40e", "cora-node-gcn-ugs-df8e8f72")
 
 
 @pytest.fixture(scope="session")
-def runs_for() -> Callable[[str], Sequence[Run]]:
-    """Return two runs of one seed on one graph, for an ablation two that differ in a setting."""
-    examples = {run.name: run for run in bundled_examples()}
+def runs_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sequence[Run]]:
+    """Return two runs of one seed on one graph, for an ablation two that differ in a setting.
+
+    For figures of predictions they are copies with drawn logits.
+    """
+    examples, copies = {run.name: run for run in bundled_examples()}, {}
+    for name in COMPARED:
+        copied = shutil.copytree(examples[name].path, tmp_path_factory.mktemp("predicted") / name)
+        copies[name] = with_predictions(Run.open(copied), examples[name].seed(0).whole_rounds())
 
     def runs_for(name: str) -> Sequence[Run]:
-        return [examples[each] for each in (SWEEP if name == "ablation" else COMPARED)]
+        chosen = [examples[each] for each in (SWEEP if name == "ablation" else COMPARED)]
+        return [copies[run.name] for run in chosen] if name in ("calibration", "who_pays") else chosen
 
     return runs_for
+
+
+def with_predictions(run: Run, rounds: int) -> Run:
+    """Store drawn logits of some rounds of every seed; later rounds know less of the truth."""
+    graph = load_graph("cora")
+    for seed, number in product(run.seeds(), range(rounds)):
+        generator = np.random.default_rng([seed, number])
+        parts = []
+        for nodes in (graph.split.val, graph.split.test):
+            logits = generator.normal(size=(nodes.size, 7)).astype("f4")
+            logits[np.arange(nodes.size), graph.labels[nodes]] += 2.0 / (1 + number)
+            parts.append(logits)
+        write_predictions(paths.predictions_file(run.seed(seed).path, number), Predictions(*parts), number)
+    return run

@@ -49,6 +49,7 @@ PLACED = {
     "ablation": {"x": 100, "mean": 100},
     "accuracy": {"x": 100, "mean": 100},
     "budget": {"mean": 100, "dense": 100},
+    "calibration": {"round": 1, "mean": 1},
     "causes": {"top": 100},
     "degrees": {"at_least": 100},
     "layers": {"round": 1, "mean": 100},
@@ -61,6 +62,7 @@ PLACED = {
     "teaser": {"x": 100, "mean": 100},
     "training": {"at": 1, "val": 100, "test": 100, "loss": 1},
     "trend": {"round": 1, "mean": 100, "original": 100},
+    "who_pays": {"dense": 100, "accuracy": 100},
 }
 
 
