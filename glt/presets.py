@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,7 +95,7 @@ class Preset:
     """A named set of choices.
 
     `options` apply if the method or model has them, `task_options` to one task, `settings` (fields too) to one model on
-    one data set. With `of_method`, what the method's own publication sets comes before all of them.
+    one data set. What `own` says about a config comes before all of them.
     """
 
     name: str
@@ -104,14 +104,18 @@ class Preset:
     options: Values
     settings: Mapping[tuple[str, str], Values] = field(default_factory=dict)
     task_options: Mapping[str, Values] = field(default_factory=dict)
-    of_method: bool = False
+    own: Callable[[RunConfig], Values] = lambda config: {}
 
     def settings_for(self, config: RunConfig) -> Values:
         """Return the choices for a config's model, data set and method."""
-        own = METHODS.get(config.method).published(config.dataset, config.model) if self.of_method else {}
-        return {**self.settings.get((config.model, config.dataset), {}), **own}
+        return {**self.settings.get((config.model, config.dataset), {}), **self.own(config)}
 
 
+# GEBT (You et al., AAAI 2022) as settings of UGS, whose rates and rounds stay.
+EARLY_BIRD: Values = {
+    "epochs": 100, "stop": "early_bird", "stop_threshold": 0.1, "stop_patience": 3, "masks_from": "last",
+    "inherit_weights": True,
+}  # fmt: skip
 OFFICIAL = Preset(
     "official",
     "As in the authors' code",
@@ -145,7 +149,15 @@ PRESETS = {
             label="As published",
             description="The settings of the method's own publication; a method without one has those of the UGS "
             "authors' code.",
-            of_method=True,
+            own=lambda config: METHODS.get(config.method).published(config.dataset, config.model),
+        ),
+        replace(
+            OFFICIAL,
+            name="early_bird",
+            label="Early bird, as published",
+            description="UGS as GEBT searches: until the masks have settled, at most 100 epochs; retraining inherits "
+            "the weights. Other methods have the settings of the UGS authors' code.",
+            own=lambda config: EARLY_BIRD if config.method == "ugs" else {},
         ),
     )
 }

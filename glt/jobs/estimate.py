@@ -15,8 +15,9 @@ from glt.jobs import memory
 from glt.jobs.devices import Wanted, places
 from glt.jobs.memory import needed_bytes, side_by_side_bytes
 from glt.methods import METHODS
+from glt.methods.base import SEARCH_EPOCHS
 from glt.models import MODELS
-from glt.store import Run, Store, finished_rounds, run_name
+from glt.store import RoundRecord, Run, Store, finished_rounds, run_name
 from glt.store.tensors import MOST_SCORES
 from glt.training.problem import network_shape
 from glt.training.tasks import TASKS
@@ -106,7 +107,7 @@ def shortages(cost: Forecast, root: Path) -> list[str]:
 
 
 def epochs_of(config: RunConfig, round: int) -> int:
-    """Return the epochs of `round`: its search (not in round 0) and its retraining."""
+    """Return the epochs of `round`: its search (not in round 0), if it does not end early, and its retraining."""
     search = METHODS.get(config.method).search_epochs(config) if round else 0
     return search + config.retrain_epochs
 
@@ -172,7 +173,13 @@ def _seconds_an_epoch(run: Run) -> float:
     records = [record for seed in run.seeds() for record in run.seed(seed).rounds()]
     # Round 0 pays for the start: what is loaded and measured the first time.
     rounds = [record for record in records if record.round] or records
-    return sum(record.seconds for record in rounds) / sum(epochs_of(run.config, record.round) for record in rounds)
+    return sum(record.seconds for record in rounds) / sum(_epochs_in(run.config, record) for record in rounds)
+
+
+def _epochs_in(config: RunConfig, record: RoundRecord) -> int:
+    """Return the epochs that a finished round took."""
+    searched = record.notes.get(SEARCH_EPOCHS)
+    return searched + config.retrain_epochs if isinstance(searched, int) else epochs_of(config, record.round)
 
 
 def _distance(one: RunConfig, other: RunConfig) -> tuple[bool, bool, float]:

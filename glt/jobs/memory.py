@@ -21,6 +21,8 @@ from glt.errors import JobError
 from glt.formats import file_size, number_of
 from glt.jobs.devices import CPU, CUDA, Wanted, kind_of, listed
 from glt.jobs.queue import SLOTS_VARIABLE, slot_count, working
+from glt.methods import METHODS
+from glt.methods.base import MaskSearch
 from glt.models import MODELS
 from glt.store import Store, run_name
 from glt.training.problem import network_shape
@@ -87,9 +89,17 @@ def needed_bytes(config: RunConfig) -> int:
 def working_bytes(config: RunConfig) -> int:
     """Estimate the bytes of training on its device, without the program's."""
     spec, task = DATASETS.get(config.dataset), TASKS.get(config.task)
-    sizes = spec.sizes if task.trains_on_split else replace(spec.sizes, trained=0)
+    sizes = spec.sizes if task.trains_on_split and not _reads_all_nodes(config) else replace(spec.sizes, trained=0)
     entries = 2 * task.message_edges(sizes.edges, spec)
     return MODELS.get(config.model).working_bytes(network_shape(config, sizes), sizes, entries)
+
+
+def _reads_all_nodes(config: RunConfig) -> bool:
+    """Return whether the method's loss has a term on the outputs of all nodes."""
+    method = METHODS.get(config.method)
+    decision = method.edge_decision(config)
+    in_search = isinstance(decision, MaskSearch) and decision.reads_all_nodes
+    return in_search or method.retraining(config, 1, 1).distillation > 0
 
 
 def side_by_side_bytes(needs: Iterable[int], slots: int) -> int:

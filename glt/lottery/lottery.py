@@ -29,6 +29,9 @@ from glt.training.problem import Arrays, Mismatch, Problem
 from glt.training.retrain_rule import RetrainRule, dense_logits
 from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
 
+# The name of the stage that every round has.
+RETRAIN = "retrain"
+
 
 class Stopped(Exception):
     """The observer asked to stop; everything up to the last epoch is on disk."""
@@ -89,9 +92,9 @@ class _Rounds:
         if saved and not proposal.masks.alike(self._problem.full_masks()):
             raise Mismatch("the saved masks belong to another network or graph")
         options = self._retraining(number)
-        network = Network(self._problem, proposal.masks, self._theta0)
+        network = Network(self._problem, proposal.masks, proposal.start or self._theta0)
         schedule = replace(retrain_schedule(self._problem.config), rule=self._rule(options))
-        result = self._train(unfinished, network, schedule, "retrain")
+        result = self._train(unfinished, network, schedule, RETRAIN)
         weights = {name: result.best_tensors[f"theta/{name}"] for name in self._theta0}
         masks = _left_by_retraining(proposal.masks, weights, options.weights_left)
         record = self._record(number, masks, proposal.notes, result, unfinished.seconds)
@@ -142,7 +145,7 @@ class _Rounds:
             event = Event(round=number, stage=name, epoch=result.epoch, loss=result.loss, val=val, test=test)
             self._seed_run.append_event(event)
             unfinished.epochs += 1
-            self._clock.epochs_done += 1
+            self._clock.count(number, result.epoch + 1 if name == RETRAIN else None)
             self._report(unfinished, name, result.epoch + 1, schedule.epochs)
 
         stage = Stage(network, schedule, stream(self._seed_run.seed, number, name))
@@ -203,26 +206,34 @@ class Clock:
     def __init__(self, config: RunConfig) -> None:
         self._config = config
         self._started = time.perf_counter()
-        self._first_epoch: int | None = None
-        self.epochs_done = 0
+        self._timed = 0
+        self._epochs_done = 0
 
     def start_round(self, number: int, epochs: int = 0) -> None:
         """Count earlier rounds, and `epochs` of this round by another process, as done."""
-        self.epochs_done = epochs_before(self._config, number) + epochs
-        if self._first_epoch is None:
-            self._first_epoch = self.epochs_done
+        self._epochs_done = epochs_before(self._config, number) + epochs
+
+    def count(self, number: int, retrained: int | None = None) -> None:
+        """Count an epoch of round `number`; `retrained` epochs of its retraining are done, None during its search.
+
+        A search may end early, so a retraining counts from where it would begin after a full one.
+        """
+        self._timed += 1
+        self._epochs_done += 1
+        if retrained is not None:
+            before = epochs_before(self._config, number + 1) - self._config.retrain_epochs
+            self._epochs_done = before + retrained
 
     def estimate(self) -> tuple[float, float | None]:
         """Return the fraction done, and the seconds left (None before anything was timed)."""
         total = epochs_before(self._config, self._config.rounds + 1)
-        timed = self.epochs_done - (self._first_epoch or 0)
-        pace = (time.perf_counter() - self._started) / timed if timed else None
-        left = None if pace is None else round(pace * (total - self.epochs_done), 1)
-        return min(self.epochs_done / total, 1.0), left
+        pace = (time.perf_counter() - self._started) / self._timed if self._timed else None
+        left = None if pace is None else round(pace * (total - self._epochs_done), 1)
+        return min(self._epochs_done / total, 1.0), left
 
 
 def epochs_before(config: RunConfig, number: int) -> int:
-    """Return the epochs of all rounds before `number`, searches included."""
+    """Return the epochs of all rounds before `number`, searches included; an upper bound where they may end early."""
     if number == 0:
         return 0
     search = METHODS.get(config.method).search_epochs(config)

@@ -19,6 +19,7 @@ from glt.training.trainer import EpochResult, Stage, TrainResult
 
 EDGE_SCORES = "edge_scores"
 NOTES = "notes"
+START = "start"
 INTERVAL_VARIABLE = "GLT_CHECKPOINT_SECONDS"
 INTERVAL = 60.0
 
@@ -92,6 +93,7 @@ class UnfinishedRound:
                 values = {**values, EDGE_SCORES: self._proposal.edge_scores}
             state["proposal"] = about
             arrays.update(named("proposal", values))
+            arrays.update(named(START, self._proposal.start or {}))
         self._seed_run.write_checkpoint(Checkpoint(self.number, self.epochs, round(self.seconds, 3), arrays, state))
         self._written = time.monotonic()
 
@@ -102,7 +104,8 @@ class UnfinishedRound:
             if "proposal" in state:
                 values, about = under("proposal", arrays), state["proposal"]
                 notes = dict(about.get(NOTES, {}))
-                self._proposal = Proposal(unpacked_masks(values, about), values.get(EDGE_SCORES), notes)
+                start = under(START, arrays) or None
+                self._proposal = Proposal(unpacked_masks(values, about), values.get(EDGE_SCORES), notes, start)
         except (KeyError, TypeError, ValueError) as error:
             raise Mismatch(f"a part of the checkpoint has an unknown format ({error})") from None
         parts = [under(f"stage {place}", arrays) for place in range(len(stages))]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TrainStage = Callable[["Network", "Schedule", str], "TrainResult"]
 Pulse = Callable[[str, int, int], None]
+# The note on the epochs of a search that ended early.
+SEARCH_EPOCHS = "search_epochs"
 # What decided a removal; "no gradient": only the penalty changed the mask.
 Cause = Literal["gradient", "no gradient", "score", "random", "solver"]
 # Edge entries whose masks a search trains: the last round's survivors, or all.
@@ -115,7 +117,7 @@ class RoundContext:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """The next masks, edge scores and notes for the record.
+    """The next masks, edge scores, notes for the record, and the weights that retraining starts from (None: theta_0).
 
     Edge scores have one value per survivor of the previous round, in entry order. (The scores of weights, which are
     not kept, have the full shape of their tensors; see `glt.masks`.)
@@ -124,6 +126,7 @@ class Proposal:
     masks: Masks
     edge_scores: NDArray[np.float32] | None = None
     notes: Mapping[str, Note] = field(default_factory=dict)
+    start: Arrays | None = None
 
 
 @dataclass(frozen=True)

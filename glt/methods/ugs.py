@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
-from glt.config import AbsentMeans, NonNegative, Note, Positive, RunConfig, options_of
-from glt.masks import Masks, remaining_after
+from glt.config import AbsentMeans, Count, NonNegative, Note, Positive, RunConfig, options_of
+from glt.errors import ConfigError
+from glt.formats import number_of
+from glt.masks import Masks, prune_count, remaining_after
 from glt.methods import METHODS
-from glt.methods.base import Method, Proposal, RoundContext, SearchedEdges
+from glt.methods.base import SEARCH_EPOCHS, Method, Proposal, RoundContext, SearchedEdges
 
 if TYPE_CHECKING:
+    from glt.training.early_bird import EarlyBird
     from glt.training.network import Network
+    from glt.training.problem import Arrays
     from glt.training.trainer import Schedule
 
 
@@ -51,6 +55,33 @@ class UGSOptions(BaseModel):
     search_learning_rate: Positive | None = Field(
         None, description="Step size of the weights in the search; empty = learning_rate"
     )
+    stop: Annotated[Literal["never", "early_bird"], AbsentMeans("never")] = Field(
+        "never",
+        description="never: a search has all its epochs; early_bird: it ends when the binary masks that it would give "
+        "have settled (GEBT)",
+    )
+    stop_threshold: Annotated[Positive, AbsentMeans(0.1)] = Field(
+        0.1,
+        description="early_bird: bound on the share of edge entries, plus the share of weights, whose binary mask "
+        "differs from the last epoch's",
+    )
+    stop_patience: Annotated[Count, AbsentMeans(3)] = Field(
+        3, description="early_bird: epochs in a row that must stay below the bound"
+    )
+    inherit_weights: Annotated[bool, AbsentMeans(False)] = Field(
+        False,
+        description="Retraining starts from the weights of the search where its masks are read, instead of theta_0",
+    )
+
+    @model_validator(mode="after")
+    def _ends(self) -> Self:
+        """Raise ConfigError for an early end of a search that prunes by the epoch."""
+        if self.stop == "early_bird" and self.schedule == "one_run":
+            raise ConfigError(
+                "With schedule=one_run the number of epochs fixes how many entries are left, so a search cannot end "
+                "early: set stop=never or schedule=iterative."
+            )
+        return self
 
 
 class UGS(Method):
@@ -94,10 +125,20 @@ class UGS(Method):
             mask_weight_decay=config.weight_decay if options.mask_weight_decay else 0.0,
             gamma_graph=config.gamma_graph,
             gamma_weight=config.gamma_weight,
+            stop=_early_bird(context) if options.stop == "early_bird" else None,
         )
 
+    def note_words(self, notes: Mapping[str, Note]) -> str:
+        """Return after how many epochs a search ended that could end early.
+
+        >>> UGS().note_words({"search_epochs": 17})
+        'search: ended after 17 epochs'
+        """
+        epochs = notes.get(SEARCH_EPOCHS)
+        return f"search: ended after {number_of(epochs, 'epoch')}" if isinstance(epochs, int) else ""
+
     def search_epochs(self, config: RunConfig) -> int:
-        """Count one search stage; nothing is searched if both rates are 0."""
+        """Count one search stage to its last epoch; nothing is searched if both rates are 0."""
         return config.epochs if searched_kinds(config) else 0
 
 
@@ -121,7 +162,10 @@ def _pruned_after_search(context: RoundContext, schedule: Schedule) -> Proposal:
         counts["weights"] = sum(positive.values()), weights.kept
         weights = weights.prune(weight_scores, config.p_weight)
     shares = {kind: 1 - above / kept if kept else 0.0 for kind, (above, kept) in counts.items()}
-    return Proposal(Masks(edges, weights), edge_scores, _mask_notes(read, shares, result.zero_from))
+    notes = _mask_notes(read, shares, result.zero_from)
+    if schedule.stop:
+        notes[SEARCH_EPOCHS] = result.last_epoch + 1
+    return Proposal(Masks(edges, weights), edge_scores, notes, _start(context, tensors))
 
 
 def _pruned_during_search(context: RoundContext, schedule: Schedule) -> Proposal:
@@ -137,7 +181,24 @@ def _pruned_during_search(context: RoundContext, schedule: Schedule) -> Proposal
     network = search_network(context, full)
     network.alive = Survivors(full, context.problem.device)
     result = context.train(network, replace(schedule, narrowing=Narrowing(edges, weights)), "search")
-    return Proposal(network.alive.masks(), notes=_mask_notes(result.last_epoch, result.last_at_zero, result.zero_from))
+    notes = _mask_notes(result.last_epoch, result.last_at_zero, result.zero_from)
+    return Proposal(network.alive.masks(), notes=notes, start=_start(context, result.last_tensors))
+
+
+def _start(context: RoundContext, tensors: Arrays) -> Arrays | None:
+    """Return the weights that retraining starts from, given those of the search; None for theta_0."""
+    return {name: tensors[f"theta/{name}"] for name in context.theta0} if context.options.inherit_weights else None
+
+
+def _early_bird(context: RoundContext) -> EarlyBird:
+    from glt.training.early_bird import EarlyBird
+
+    config, options, masks = context.config, context.options, context.previous
+    removed = {
+        "edges": prune_count(config.p_graph, masks.edges.kept),
+        "weights": prune_count(config.p_weight, masks.weights.kept),
+    }
+    return EarlyBird(masks, removed, options.stop_threshold, options.stop_patience)
 
 
 def _mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, int]) -> dict[str, Note]:

@@ -16,6 +16,7 @@ from torch import Tensor
 from glt.sparse import Dropout
 from glt.training.adam import Adam
 from glt.training.batching import passes_of
+from glt.training.early_bird import EarlyBird
 from glt.training.network import Narrowing, Network
 from glt.training.problem import Mismatch, StageState, generator_words, named, part, restore_generator, under
 from glt.training.rule import Rule
@@ -30,7 +31,8 @@ HALF = 0.5
 class Schedule:
     """Epochs, step sizes and penalties; mask fields matter only in a search.
 
-    With a `narrowing`, a search prunes after each epoch. A `rule` belongs to one stage.
+    With a `narrowing`, a search prunes after each epoch; `stop` can end it before its last epoch. A `rule` belongs to
+    one stage, and so does `stop`.
     """
 
     epochs: int
@@ -42,6 +44,7 @@ class Schedule:
     gamma_weight: float = 0.0
     narrowing: Narrowing | None = None
     rule: Rule | None = None
+    stop: EarlyBird | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ class Stage:
     @property
     def is_over(self) -> bool:
         """Whether no epoch is left."""
-        return self._done >= self._schedule.epochs
+        stop = self._schedule.stop
+        return self._done >= self._schedule.epochs or (stop is not None and stop.is_met)
 
     def run(self, on_epoch: Callable[[EpochResult], None]) -> TrainResult:
         """Train the remaining epochs and return the results of all.
@@ -136,6 +140,7 @@ class Stage:
             **named("adam", self._adam.state()),
             **named("best", _arrays(self._best_tensors)),
             **named("rule", self._schedule.rule.state() if self._schedule.rule else {}),
+            **named("stop", self._schedule.stop.state() if self._schedule.stop else {}),
             **scores,
         }
         about: dict[str, Any] = {
@@ -161,6 +166,8 @@ class Stage:
         self._best_tensors = self._network.fitting(under("best", arrays))
         if self._schedule.rule:
             self._schedule.rule.restore(under("rule", arrays))
+        if self._schedule.stop:
+            self._schedule.stop.restore(under("stop", arrays))
         for which in (BEST, LAST):
             val, test = part(f"scores/{which}", (2,), arrays, np.float64)
             self._scores[which] = Scores(float(val), float(test))
@@ -187,6 +194,8 @@ class Stage:
     def _note(self, result: EpochResult) -> EpochResult:
         self._done += 1
         self._scores[LAST] = result.scores
+        if self._schedule.stop:
+            self._schedule.stop.compare(self._network)
         for kind in self._network.have_reached_zero(HALF, known=self._zero_from):
             self._zero_from[kind] = result.epoch
         if self._best_epoch < 0 or result.scores.val > self._scores[BEST].val:

@@ -173,8 +173,10 @@ def test_memory_estimate_is_near_recorded_peaks() -> None:
         needed = needed_bytes(resolve(dict(zip(names, run, strict=True)))) / MB
         assert measured / 1.5 < needed < measured * 1.5, run
     small = working_bytes(resolve({"hidden": 64}))
-    for more in ({"hidden": 128}, {"layers": 3}, {"dataset": "pubmed"}):
+    # A loss with the outputs of all nodes has no small receptive field.
+    for more in ({"hidden": 128}, {"layers": 3}, {"dataset": "pubmed"}, {"method": "teddy"}, {"method": "wd_glt"}):
         assert working_bytes(resolve({"hidden": 64, **more})) > small
+    assert working_bytes(resolve({"hidden": 64, "method": "teddy", "distillation": 0})) == small
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
