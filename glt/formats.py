@@ -137,13 +137,15 @@ def whole(number: float) -> str:
 
 
 def macs(count: float) -> str:
-    """Write multiply-accumulate operations in millions (k below one million, G from ten thousand million).
+    """Write multiply-accumulate operations in millions (k below one million, G and T from ten thousand of the last).
 
-    >>> macs(826.6e6), macs(1996.6e6), macs(35.13e6), macs(7.4e6), macs(412_000), macs(3.2e10)
-    ('827 M', '1997 M', '35.1 M', '7.40 M', '412 k', '32.0 G')
+    >>> macs(826.6e6), macs(1996.6e6), macs(35.13e6), macs(7.4e6), macs(412_000), macs(3.2e10), macs(1.15e13)
+    ('827 M', '1997 M', '35.1 M', '7.40 M', '412 k', '32.0 G', '11.5 T')
     """
     if math.isnan(count):
         return MISSING
+    if count >= 9_999.5e9:
+        return f"{_three_figures(count / 1e12)} T"
     if count >= 9_999.5e6:
         return f"{_three_figures(count / 1e9)} G"
     if count >= 999.5e3:

@@ -18,6 +18,7 @@ from app.data import cache
 from glt import formats
 from glt.cost import MacReport
 from glt.cost.macs import counterfactuals
+from glt.cost.search import search_cost
 from glt.formats import as_typed
 from glt.lottery.graph import graph_of
 from glt.store import MacConvention, Run
@@ -90,6 +91,9 @@ def mac_counts(run: Run, number: int, seed: int) -> None:
             f"Round {number} of seed {seed}. Transform: inputs times weights. Aggregate: messages, with self-loops. "
             "Edges only and Weights only ignore the other mask."
         )
+        st.markdown(f"**Cost of the search** :gray[MACs with {MAC_NAMES['dense_features']}]")
+        st.markdown(frame.plain(search_cost(run.seed(seed), number).words()))
+        st.caption("An epoch counts as three passes: forward, and backward with twice its operations.")
 
 
 def macs_as_read(counted: dict[str, MacReport], convention: MacConvention) -> pd.DataFrame:
@@ -136,6 +140,7 @@ def latency(run: Run, number: int, seed: int) -> None:
         elif answer is not None:
             st.table(latency_as_read(answer), border="horizontal", hide_index=True)
             st.markdown("\n".join(f"- {formats.opening(frame.plain(row['words']))}" for row in answer["compared"]))
+            st.markdown(frame.plain(answer["payback"]["words"]))
             for note in answer["notes"]:
                 st.caption(frame.plain(note))
             disk = answer["disk_bytes"]

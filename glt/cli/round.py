@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from glt.cli import options
@@ -43,20 +44,24 @@ def audit(args: Args) -> int:
 @options.round_argument
 @options.as_json
 def cost(args: Args) -> int:
-    """Count the multiply-accumulate operations of a round."""
+    """Count the multiply-accumulate operations of a round, and what finding it cost.
+
+    The search pays when the operations that its inferences save reach those of the training.
+    """
     from rich.console import Console
     from rich.table import Table
 
     from glt.cost.macs import counterfactuals
+    from glt.cost.search import search_cost
     from glt.lottery.graph import graph_of
 
     seed_run = options.find_seed_run(args)
     masks = seed_run.masks(args.round)
     counted = counterfactuals(seed_run.config, graph_of(seed_run), masks)
-    report = counted["both"]
+    report, search = counted["both"], search_cost(seed_run, args.round)
     if args.json:
         parts = {name: each.by_convention() for name, each in counted.items()}
-        options.print_json({**report.as_json(), "counterfactuals": parts})
+        options.print_json({**report.as_json(), "counterfactuals": parts, "search": search.as_json()})
         return DONE
     table = Table("convention", "transform", "aggregate", "total", caption="multiply-accumulate operations")
     for name, of_part in report.by_convention().items():
@@ -65,6 +70,8 @@ def cost(args: Args) -> int:
     console.print(table)
     excluded = ", ".join(report.excluded) or "nothing"
     print_plain(console, [f"Can be pruned: {', '.join(report.prunable) or 'nothing'}", f"Cannot be pruned: {excluded}"])
+    if args.round:
+        print_plain(console, [search.words()])
     return DONE
 
 
@@ -81,6 +88,7 @@ def latency(args: Args) -> int:
     Three executions are compared with the dense network: masks multiplied in, edges removed, and sparse matrices.
     """
     from glt.cost.latency import measure
+    from glt.cost.search import MeasuredPayback
     from glt.lottery.graph import graph_of
 
     seed_run = options.find_seed_run(args)
@@ -88,17 +96,19 @@ def latency(args: Args) -> int:
     graph = graph_of(seed_run)
     amount = (args.repeats, args.warm_up, args.threads)
     report = measure(seed_run.config, graph, masks, weights, *amount, lambda share: options.report_share(args, share))
-    costs = {
+    costs: dict[str, Any] = {
         "run": seed_run.path.parent.name,
         "seed": seed_run.seed,
         "round": args.round,
         "disk_bytes": {"round": seed_run.bytes_on_disk(args.round), "dense": seed_run.bytes_on_disk(0)},
         "search_seconds": seed_run.search_seconds(args.round),
     }
+    payback = MeasuredPayback.of(costs["search_seconds"], report)
     if args.json:
-        options.print_json({**costs, **report.as_json()})
+        options.print_json({**costs, **report.as_json(), "payback": {**asdict(payback), "words": payback.words()}})
     else:
         _print_latency(report, costs)
+        print(payback.words())
     return DONE
 
 
