@@ -22,6 +22,7 @@ SECTIONS: Sections = {
         "betweenness": "analysis.cli.measure:betweenness",
         "compare": "analysis.cli.compare:compare",
         "leaders": "analysis.cli.compare:leaders",
+        "attribution": "analysis.cli.attribution:attribution",
         "figure": "analysis.cli.figure:figure",
         "table": "analysis.cli.figure:table",
     },

@@ -125,7 +125,7 @@ class Axis:
 
     - `title`: the title; `short`: the title on paper, "" for the same.
     - `limits`: first and last value; None for those of the data.
-    - `ticks`: values of the ticks; None for automatic ones.
+    - `ticks`: values of the ticks; None for automatic ones. `tick_words` are written instead of their numbers.
     - `unit`: text after each tick on the screen, where the title leaves it out.
     - `categories`: names of the values 0, 1, ...
     - `every`: on paper one of so many categories or ticks has a label.
@@ -142,6 +142,7 @@ class Axis:
     limits: tuple[float, float] | None = None
     log: bool = False
     ticks: Sequence[float] | None = None
+    tick_words: Sequence[str] = ()
     unit: str = ""
     categories: Sequence[str] = ()
     every: int = 1

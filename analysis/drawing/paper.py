@@ -21,7 +21,7 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Annotation, Text
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from analysis.drawing import description as d
 from analysis.drawing import labels
@@ -253,6 +253,8 @@ def _mark(side: MplAxis, axis: d.Axis) -> None:
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if axis.ticks is not None:
         side.set_major_locator(FixedLocator(list(axis.ticks)[:: axis.every]))
+    if axis.tick_words:
+        side.set_major_formatter(FixedFormatter([plain(word) for word in axis.tick_words][:: axis.every]))
     if axis.whole:
         side.set_major_locator(MaxNLocator(8, integer=True))
 

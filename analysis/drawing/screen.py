@@ -459,6 +459,8 @@ def _placed(values: ArrayLike, categories: Sequence[str]) -> Any:
 
 
 def _ticks(axis: d.Axis, panel: d.Panel) -> dict[str, Any]:
+    if axis.tick_words:
+        return {"tickvals": list(axis.ticks or ()), "ticktext": [escape(word) for word in axis.tick_words]}
     if axis.ticks is not None:
         unit = f" {axis.unit}" if axis.unit else ""
         return {"tickvals": list(axis.ticks), "ticktext": [f"{tick:g}{unit}" for tick in axis.ticks]}

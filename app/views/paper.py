@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +24,7 @@ from app.components.downloads import drawn, numbers_popover, show_figure, show_t
 from app.components.frame import BadgeColor
 from app.data import cache
 from app.data.runs import Catalog, open_catalog, state_of
+from app.views import attribution
 from app.views.run_detail import say_not_started
 from glt import formats
 from glt.errors import ConfigError
@@ -38,6 +40,9 @@ from glt.training.tasks import TASKS
 FIRST = "node-classification"
 DEFAULT_SEEDS = "0-2"
 MEASURED = "paper: measured"
+BEYOND = "attribution"
+# More required runs are folded.
+MOST_LISTED = 10
 
 
 def page() -> None:
@@ -50,6 +55,9 @@ def page() -> None:
             experiment = _contents(catalog, dataset, model, seeds)
         with section:
             setting = experiment.nearest(dataset, model, _task(experiment))
+            if experiment.name == BEYOND:
+                _show_attribution(catalog, make_plan(experiment, setting, seeds, catalog.runs))
+                return
             _open_section(catalog, experiment, setting, (dataset, model), seeds)
 
 
@@ -71,12 +79,16 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
 
 
 def _contents(catalog: Catalog, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:
-    experiments = {experiment.name: experiment for experiment in in_order()}
+    experiments = {experiment.name: experiment for experiment in [*in_order(), EXPERIMENTS.get(BEYOND)]}
     labels = {name: f"{experiment.place} · {experiment.label}" for name, experiment in experiments.items()}
     task = st.session_state.get("task")
     captions = {}
     for name, experiment in experiments.items():
         setting = experiment.nearest(dataset, model, task)
+        if name == BEYOND:
+            plan = make_plan(experiment, setting, seeds, catalog.runs)
+            captions[name] = f":gray-badge[{len(plan.needs) - len(plan.lacking)} of {len(plan.needs)} runs complete]"
+            continue
         result = _known_section(catalog, experiment, setting, seeds)
         captions[name] = badge(result.verdict, bool(result.runs) and _is_unmeasured(experiment, setting))
     return experiments[controls.contents("experiment", "Contents", labels, FIRST, captions)]
@@ -227,7 +239,7 @@ def show_section(catalog: Catalog, section: Section) -> None:
         mark = marks[claim.holds] if claim.tested else ":gray-badge[no verdict]"
         st.markdown(f"{frame.plain(claim.text)} {mark}")
         st.caption(f"{claim.place}. Ours: {frame.plain(claim.ours)}.")
-    show_needs(catalog, section)
+    show_needs(catalog, section.plan, section.cost)
 
 
 def _verdict(section: Section) -> None:
@@ -326,18 +338,32 @@ def _cells(row: Comparison, again: bool) -> list[str]:
     return [*cells, row.rerun_words() or formats.MISSING] if again else cells
 
 
-def show_needs(catalog: Catalog, section: Section) -> None:
+def _show_attribution(catalog: Catalog, plan: Plan) -> None:
+    """Show the factorial of edges, weights and starts, which is not in the paper."""
+    st.subheader(plan.experiment.label, anchor=False)
+    where = f"{plan.experiment.place} · {dataset_label(plan.setting.dataset)}, {model_label(plan.setting.model)}"
+    st.caption(f"{where}. {plan.experiment.about}")
+    attribution.show_results(catalog.runs, plan.setting)
+    cost = cache.forecast_of(catalog, [need.config for need in plan.lacking if need.config], plan.seeds)
+    show_needs(catalog, plan, cost)
+
+
+def show_needs(catalog: Catalog, plan: Plan, cost: Forecast) -> None:
     """Show every arm's state, and offer to start what is missing."""
-    plan, store = section.plan, catalog.store
+    store = catalog.store
     with st.container(border=True, key="needs", gap="small"):
         st.markdown("**Required runs**")
-        for number, need in enumerate(plan.needs):
-            _need(number, need, plan, store)
+        shown = (
+            st.expander(formats.number_of(len(plan.needs), "run")) if len(plan.needs) > MOST_LISTED else nullcontext()
+        )
+        with shown:
+            for number, need in enumerate(plan.needs):
+                _need(number, need, plan, store)
         if not plan.lacking:
             if not plan.unavailable:
                 st.caption(f"Complete for seeds {', '.join(map(str, plan.seeds))}.")
             return
-        st.caption(frame.plain(f"Missing: {cost_words(plan, section.cost)}. Time: {section.cost.basis}."))
+        st.caption(frame.plain(f"Missing: {cost_words(plan, cost)}. Time: {cost.basis}."))
         firsts = preparations(plan, store)
         for first in firsts:
             name = run_name(first)

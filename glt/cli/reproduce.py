@@ -98,7 +98,8 @@ def _list_experiments(args: Args) -> int:
 
 
 def _plan(args: Args, store: Store) -> Plan:
-    from glt.reproduction import EXPERIMENTS, attribution, make_plan
+    from glt.reproduction import EXPERIMENTS, make_plan
+    from glt.reproduction.attribution import attribution
     from glt.store import bundled_examples
 
     experiment = EXPERIMENTS.get(args.experiment)

@@ -11,7 +11,6 @@ from itertools import product
 from typing import Literal, NamedTuple, get_args
 
 from glt.config import RunConfig, options_of
-from glt.formats import listing
 from glt.methods.combine import RUN, CombineOptions, rounds_of
 from glt.presets import resolve
 from glt.reproduction.experiments import (
@@ -80,7 +79,7 @@ def attribution(rounds: Sequence[int] = AT_ROUNDS) -> Experiment:
         of_cells = [Arm(cell.words, _settings(cell, source, at_rounds), stage=1, reads=source) for cell in cells()]
         return ugs, *of_cells
 
-    about = f"Edges and weights of UGS, drawn, by a rule, or all of them, at rounds {listing(list(rounds))}."
+    about = f"Edges and weights of UGS, drawn, by a rule, or all of them, at rounds {', '.join(map(str, rounds))}."
     settings = grid(SMALL_GRAPHS, NETWORKS)
     return Experiment("attribution", "Attribution", "Beyond the paper", about, settings, arms, len(rounds))
 

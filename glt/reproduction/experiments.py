@@ -171,7 +171,7 @@ PAPER = (
     ),
 )  # fmt: skip
 
-EXPERIMENTS: Registry[Experiment] = Registry("experiment")
+EXPERIMENTS: Registry[Experiment] = Registry("experiment", "glt.reproduction")
 for _experiment in PAPER:
     EXPERIMENTS.register(_experiment)
 

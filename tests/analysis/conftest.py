@@ -14,6 +14,9 @@ import pytest
 from glt.config import RunConfig
 from glt.datasets import load_graph
 from glt.masks import EdgeMask, Masks, WeightMask
+from glt.reproduction import Setting
+from glt.reproduction.attribution import attribution
+from glt.reproduction.plan import arm_config
 from glt.store import MAC_CONVENTIONS, RoundRecord, Run, SeedRun, Status, Store, bundled_examples, paths
 from glt.store.tensors import Predictions, write_predictions
 
@@ -121,13 +124,25 @@ def scored(number: int, score: float, config: RunConfig) -> RoundRecord:
     )
 
 
+def write_attribution(store: Store) -> list[Run]:
+    """Write two seeds of every cell of an attribution on Cora at two rounds."""
+    experiment = attribution((4, 9))
+    found = []
+    for place, arm in enumerate(experiment.arms(Setting("cora", "gcn"))[1:]):
+        run = store.create(arm_config(experiment, Setting("cora", "gcn"), arm))
+        for seed in (0, 1):
+            write_scores(run.seed(seed), [0.81, 0.8 - place / 500, 0.75 - place / 300 - seed / 100])
+        found.append(run)
+    return found
+
+
 COMPARED = ("cora-node-gcn-ugs-5840f40e", "cora-node-gin-ugs-bd58203c")
 SWEEP = ("cora-node-gcn-ugs-5840f40e", "cora-node-gcn-ugs-df8e8f72")
 
 
 @pytest.fixture(scope="session")
 def runs_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sequence[Run]]:
-    """Return two runs of one seed on one graph, for an ablation two that differ in a setting.
+    """Return two runs of one seed on one graph, two that differ in a setting, or the cells of an attribution.
 
     For figures of predictions they are copies with drawn logits.
     """
@@ -135,8 +150,11 @@ def runs_for(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Sequen
     for name in COMPARED:
         copied = shutil.copytree(examples[name].path, tmp_path_factory.mktemp("predicted") / name)
         copies[name] = with_predictions(Run.open(copied), examples[name].seed(0).whole_rounds())
+    cells = write_attribution(Store(tmp_path_factory.mktemp("attribution") / "runs"))
 
     def runs_for(name: str) -> Sequence[Run]:
+        if name == "attribution":
+            return cells
         chosen = [examples[each] for each in (SWEEP if name == "ablation" else COMPARED)]
         return [copies[run.name] for run in chosen] if name in ("calibration", "who_pays") else chosen
 

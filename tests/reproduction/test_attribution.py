@@ -8,8 +8,8 @@ import pytest
 
 from glt.errors import ConfigError
 from glt.presets import resolve
-from glt.reproduction import EXPERIMENTS, Setting, attribution, make_plan
-from glt.reproduction.attribution import cell_of, cells
+from glt.reproduction import EXPERIMENTS, Setting, make_plan
+from glt.reproduction.attribution import attribution, cell_of, cells
 from glt.reproduction.plan import arm_config, start
 from glt.store import Store, run_name
 

@@ -48,6 +48,7 @@ PAGES = {
 PLACED = {
     "ablation": {"x": 100, "mean": 100},
     "accuracy": {"x": 100, "mean": 100},
+    "attribution": {"mean": 100},
     "budget": {"mean": 100, "dense": 100},
     "calibration": {"round": 1, "mean": 1},
     "causes": {"top": 100},
