@@ -92,6 +92,7 @@ def _options(choices: FigureChoices) -> dict[str, Any]:
         "--measure": choices.measure,
         "--over": choices.over,
         "--no-null": not choices.null,
+        "--chance": choices.chance,
         "--edge": ",".join(map(str, choices.edge or ())),
         "--at": budget.at,
         "--rounds": ",".join(map(str, budget.rounds)),

@@ -86,35 +86,36 @@ def members(nodes: IntArray, count: int) -> BoolArray:
     return found
 
 
-def values_with_gradient(
+def values_in_reach(
     graph: Graph, mask: EdgeMask, loss_nodes: IntArray | None, layers: int, effect: MaskEffect
 ) -> BoolArray:
-    """Mark the surviving values of `mask`, in order, that a loss at `loss_nodes` (None: all) depends on.
+    """Mark the values [keep.size] that a loss at `loss_nodes` (None: all) depends on, if `mask` passes messages.
 
-    True where the derivative is not zero for all weights and features; it may still vanish, at a node without features
-    or where every ReLU is off.
+    Of removed entries, mark those whose value would count if each came back alone. True where the derivative is not
+    zero for all weights and features; it may still vanish, at a node without features or where every ReLU is off.
     """
-    entries = surviving_entries(graph, mask)
-    with_gradient = _reaching(graph, mask, entries, loss_nodes, layers, effect)
+    every = surviving_entries(graph, EdgeMask.full(mask.kind, mask.num_edges))
+    reaching = _reaching(graph, mask, every, loss_nodes, layers, effect)
     if effect.cancels_alone:
-        with_gradient &= np.bincount(entries.target, minlength=graph.num_nodes)[entries.target] > 1
-    found = np.zeros(mask.kept, dtype=np.bool_)
+        alive = mask.keep[every.value]
+        others = np.bincount(every.target[alive], minlength=graph.num_nodes)[every.target] - alive
+        reaching &= others > 0
+    found = np.zeros(mask.keep.size, dtype=np.bool_)
     # Both directions of an undirected mask's edge share one value.
-    found[entries.value[with_gradient]] = True
+    found[every.value[reaching]] = True
     return found
 
 
 def _reaching(
     graph: Graph, mask: EdgeMask, entries: Entries, loss_nodes: IntArray | None, layers: int, effect: MaskEffect
 ) -> BoolArray:
-    """Mark the entries whose value can affect the loss."""
+    """Mark which of all `entries` have a value that can affect the loss, if the survivors of `mask` pass messages."""
     if loss_nodes is None or effect.joins_all_nodes:
         return np.ones(entries.source.size, dtype=np.bool_)
-    sending, loops = entries, np.arange(graph.num_nodes)
-    if effect.pruned_send is not None:
-        sending = surviving_entries(graph, EdgeMask.full(mask.kind, mask.num_edges))
+    surviving, loops = entries[np.flatnonzero(mask.keep[entries.value])], np.arange(graph.num_nodes)
+    sending = surviving if effect.pruned_send is None else entries
     if effect.pruned_send == "beside survivors":
-        sending = sending[np.flatnonzero(members(entries.target, graph.num_nodes)[sending.target])]
+        sending = sending[np.flatnonzero(members(surviving.target, graph.num_nodes)[sending.target])]
     row, col = np.concatenate([sending.target, loops]), np.concatenate([sending.source, loops])
     targets = inputs = members(loss_nodes, graph.num_nodes)
     for _, read in steps_towards(row, col, graph.num_nodes, loss_nodes, layers):

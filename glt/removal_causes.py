@@ -25,13 +25,14 @@ from glt.masks import BoolArray, EdgeMask
 from glt.methods import METHODS
 from glt.methods.base import Cause, MaskSearch, TakenEdges
 from glt.models import MODELS
-from glt.receptive_field import values_with_gradient
+from glt.receptive_field import values_in_reach
 from glt.store import SeedRun, Store
 from glt.training.tasks import TASKS
 
 # The codes of causes; 0: the entry is kept, or its cause is unknown.
 CAUSES: tuple[Cause | None, ...] = (None, "gradient", "no gradient", "score", "random", "solver")
 Codes = NDArray[np.int8]
+WITH_AND_WITHOUT = CAUSES.index("gradient"), CAUSES.index("no gradient")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,8 @@ def cuts_of(config: RunConfig, graph: Graph, masks: Iterable[EdgeMask], source: 
         if taken is not None:
             found = next(taken, None)
         elif isinstance(decision, MaskSearch):
-            found = _search_codes(config, graph, before)
+            in_reach = entries_in_reach(config, graph, before)
+            found = None if in_reach is None else np.where(in_reach, *WITH_AND_WITHOUT).astype(np.int8)
         else:
             found = np.full(after.keep.size, CAUSES.index(decision), dtype=np.int8)
         if found is None or found.size != after.keep.size:
@@ -87,13 +89,6 @@ def cuts_of(config: RunConfig, graph: Graph, masks: Iterable[EdgeMask], source: 
             fresh = removed & (codes == 0)
             codes = np.where(after.keep, np.int8(0), np.where(fresh, found, codes))
         yield Cuts(number, removed, codes)
-
-
-def _search_codes(config: RunConfig, graph: Graph, before: EdgeMask) -> Codes | None:
-    gradient = had_gradient(config, graph, before)
-    if gradient is None:
-        return None
-    return np.where(gradient, CAUSES.index("gradient"), CAUSES.index("no gradient")).astype(np.int8)
 
 
 def _taken(decision: TakenEdges, source: Source) -> Iterator[Codes]:
@@ -118,13 +113,58 @@ def seed_source(seed_run: SeedRun, graph: Graph) -> Source:
 
     def removals(name: str) -> Iterator[Cuts]:
         with suppress(ConfigError, StoreError):
-            run = Store.around(seed_run).find(name)
-            reader = METHODS.get(seed_run.config.method)
-            theirs = run.seed(reader.seed_read(seed_run.config, seed_run.seed))
+            theirs = _source_seed(seed_run, name)
             masks = map(theirs.edge_mask, range(theirs.whole_rounds()))
-            yield from cuts_of(run.config, graph, masks, seed_source(theirs, graph))
+            yield from cuts_of(theirs.config, graph, masks, seed_source(theirs, graph))
 
     return removals
+
+
+def _source_seed(seed_run: SeedRun, name: str) -> SeedRun:
+    """Return the seed of another run that a seed takes its edges from."""
+    reader = METHODS.get(seed_run.config.method)
+    return Store.around(seed_run).find(name).seed(reader.seed_read(seed_run.config, seed_run.seed))
+
+
+@dataclass(frozen=True, eq=False)
+class SearchStep:
+    """The undirected edges that a search removed.
+
+    `in_reach` [E] counts the directions of each edge, 0 to 2, whose mask had a gradient, or would have one if it came
+    back. `lost[n]` edges with n such directions lost their last direction; `returned` edges came back.
+    """
+
+    in_reach: Codes
+    lost: tuple[int, int, int]
+    returned: int = 0
+
+
+def search_steps(seed_run: SeedRun, graph: Graph, number: int) -> list[SearchStep]:
+    """Return the searches from all entries to a seed's edges after round `number`, of the run they are taken from.
+
+    [] if no search decided about them, or its gradients cannot be derived.
+    """
+    config = seed_run.config
+    decision = METHODS.get(config.method).edge_decision(config)
+    if number and isinstance(decision, TakenEdges):
+        with suppress(ConfigError, StoreError):
+            theirs = decision.rounds[number - 1] if decision.rounds else number
+            return search_steps(_source_seed(seed_run, decision.run), graph, theirs)
+    if not isinstance(decision, MaskSearch):
+        return []
+    # A search that starts from all entries leads to its round's edges alone.
+    first = number - 1 if decision.entries == "all" else 0
+    steps = []
+    for before, after in pairwise(map(seed_run.edge_mask, range(max(first, 0), number + 1))):
+        entries = entries_in_reach(config, graph, before)
+        if entries is None:
+            return []
+        started = before if decision.entries == "survivors" else EdgeMask.full(before.kind, before.num_edges)
+        kept, left = started.either_way(), after.either_way()
+        in_reach = EdgeMask(before.kind, entries).directions().sum(axis=0, dtype=np.int8)
+        lost = np.bincount(in_reach[kept & ~left], minlength=3).tolist()
+        steps.append(SearchStep(in_reach, (lost[0], lost[1], lost[2]), int(np.count_nonzero(left & ~kept))))
+    return steps
 
 
 def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArray | None:
@@ -134,15 +174,21 @@ def had_gradient(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArr
     from all entries, and an entry with a gradient has it in the first epoch. None if no masks are trained, or if it
     cannot be derived (`why_underived`).
     """
+    search, in_reach = _search(config), entries_in_reach(config, graph, previous)
+    if search is None or in_reach is None:
+        return None
+    return in_reach if search.entries == "all" else in_reach & previous.keep
+
+
+def entries_in_reach(config: RunConfig, graph: Graph, previous: EdgeMask) -> BoolArray | None:
+    """Mark the entries [keep.size] with a gradient, and missing ones that would have one; see `had_gradient`."""
     search = _search(config)
     if search is None or why_underived(config):
         return None
     mask = previous if search.entries == "survivors" else EdgeMask.full(previous.kind, previous.num_edges)
     loss_nodes = None if search.reads_all_nodes else TASKS.get(config.task).loss_nodes(graph)
     effect = MODELS.get(config.model).mask_effect(config)
-    found = np.zeros(mask.keep.size, dtype=np.bool_)
-    found[mask.keep] = values_with_gradient(graph, mask, loss_nodes, config.layers, effect)
-    return found
+    return values_in_reach(graph, mask, loss_nodes, config.layers, effect)
 
 
 def removed_in(config: RunConfig, previous: EdgeMask, mask: EdgeMask) -> BoolArray:

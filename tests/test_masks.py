@@ -22,7 +22,7 @@ from glt.masks import EdgeMask, Masks, WeightMask, as_binary, lowest, prune_coun
 from glt.methods import METHODS
 from glt.methods.base import MaskSearch, TakenEdges
 from glt.presets import resolve
-from glt.receptive_field import values_with_gradient
+from glt.receptive_field import values_in_reach
 from glt.removal_causes import (
     CAUSES,
     Cuts,
@@ -30,6 +30,7 @@ from glt.removal_causes import (
     cuts_without_gradient,
     had_gradient,
     removed_in,
+    search_steps,
     seed_source,
     why_underived,
 )
@@ -254,7 +255,7 @@ def assert_field_equals_autograd(settings: dict[str, Any]) -> np.ndarray:
     mask = pruned(problem.graph, settings["edge_mask"])
     loss_nodes = TASKS.get(problem.config.task).loss_nodes(problem.graph)
     effect = problem.model.mask_effect(problem.config)
-    found = values_with_gradient(problem.graph, mask, loss_nodes, problem.config.layers, effect)
+    found = values_in_reach(problem.graph, mask, loss_nodes, problem.config.layers, effect)[mask.keep]
     assert np.array_equal(by_autograd(problem, mask), found)
     return found
 
@@ -296,7 +297,7 @@ def test_receptive_field_of_degrees_by_hand() -> None:
     def told_with(degree: str) -> list[list[int]]:
         config = resolve({"dataset": "cora", "degree": degree})
         effect = Problem(config, path).model.mask_effect(config)
-        found = values_with_gradient(path, full, np.array([0]), 2, effect)
+        found = values_in_reach(path, full, np.array([0]), 2, effect)
         source, target = path.entries()[:, found]
         return sorted(map(list, zip(source.tolist(), target.tolist(), strict=True)))
 
@@ -304,6 +305,22 @@ def test_receptive_field_of_degrees_by_hand() -> None:
     assert told_with("fixed") == [[0, 1], [1, 0], [2, 1]]
     assert told_with("source") == told_with("both") == [[0, 1], [1, 0], [1, 2], [2, 1], [2, 3]]
     assert told_with("target") == [[0, 1], [1, 0], [1, 2], [2, 1], [3, 2]]
+
+
+@pytest.mark.parametrize("kind", ["directed", "undirected"])
+@pytest.mark.parametrize("settings", [*GCN, *GIN, *GAT])
+def test_a_removed_entry_is_in_reach_if_it_has_a_gradient_once_it_is_back(settings: dict[str, Any], kind: str) -> None:
+    problem = problem_of({**settings, "edge_mask": kind})
+    mask = pruned(problem.graph, kind)
+    loss_nodes = TASKS.get(problem.config.task).loss_nodes(problem.graph)
+    about = loss_nodes, problem.config.layers, problem.model.mask_effect(problem.config)
+    found = values_in_reach(problem.graph, mask, *about)
+    removed = np.flatnonzero(~mask.keep)
+    assert removed.size
+    for entry in removed.tolist():
+        keep = mask.keep.copy()
+        keep[entry] = True
+        assert found[entry] == values_in_reach(problem.graph, EdgeMask(kind, keep), *about)[entry]
 
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "runs"
@@ -324,6 +341,22 @@ def test_late_removals_of_the_bundled_run_had_no_gradient(example: SeedRun) -> N
     shares = shares_of(example.config, load_graph("cora"), [example.edge_mask(number) for number in range(21)])
     assert shares[:9] == [0.0] * 9
     assert {number: round(shares[number - 1] or 0, 4) for number in (13, 17, 20)} == {13: 0.4, 17: 0.9095, 20: 0.9799}
+
+
+def test_steps_of_a_search_count_the_edges_it_removed(example: SeedRun) -> None:
+    cora = load_graph("cora")
+    steps = search_steps(example, cora, ROUND)
+    kept = [example.edge_mask(number).either_way() for number in range(ROUND + 1)]
+    assert [sum(step.lost) for step in steps] == [int((a & ~b).sum()) for a, b in pairwise(kept)]
+    assert sum(step.lost[0] for step in steps[:9]) == 0
+    assert steps[-1].lost[0] > 0
+    gradient = had_gradient(example.config, cora, example.edge_mask(ROUND - 1))
+    assert gradient is not None
+    assert (steps[-1].in_reach >= gradient.reshape(2, -1).sum(axis=0)).all()
+    ticket = Store(EXAMPLES).find("cora-node-gcn-reinit-f5de2516").seed(0)
+    assert [step.lost for step in search_steps(ticket, cora, ROUND)] == [step.lost for step in steps]
+    random = Store(EXAMPLES).find("cora-node-gcn-random-113e68a9").seed(0)
+    assert search_steps(random, cora, ROUND) == search_steps(example, cora, 0) == []
 
 
 def test_data_gradients_in_a_search_match_the_receptive_field(example: SeedRun) -> None:

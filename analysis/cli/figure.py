@@ -111,6 +111,8 @@ figure_options = options.all_of(
                help="horizontal axis of `trend`: rounds, or edges kept"),
     _structure("--no-null", "null", is_flag=True, flag_value=False, default=True,
                help="without random graphs of equal density"),
+    _structure("--chance", type=choice("null", "reach", "any"), default="reach", show_default=True, metavar="C",
+               help="null of `losers` and `pairs`: random removal within the reach of each search, or of any edge"),
     _structure("--edge", type=options.Value("edge", ends), metavar="A,B", help="both ends of the edge of `scores`"),
     _page("--x", type=choice("axis", "graph", "weight", "edges", "macs", "all"), default="graph", show_default=True,
           metavar="AXIS", help="horizontal axis of curves"),
@@ -131,7 +133,7 @@ def chosen_figure(args: Args, runs: Sequence[Run]) -> FigureChoices:
     from analysis.figures.base import FigureChoices
     from analysis.subgraphs.samplers import Sample
 
-    same = "venue columns x macs margin paper round seed font text grey fresh measure over null edge".split()
+    same = "venue columns x macs margin paper round seed font text grey fresh chance measure over null edge".split()
     return FigureChoices(
         **{name: getattr(args, name) for name in same},
         score=chosen_score(args),

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Group = Literal["curves", "structure", "paper"]
 GROUPS: dict[Group, str] = {"curves": "Curves", "structure": "Structure", "paper": "As in the paper"}
 # The choices that a figure may use, beside those of the page.
-Use = Literal["axis", "score", "paper", "near", "round", "seed", "sample", "measure", "edge", "budget"]
+Use = Literal["axis", "score", "paper", "near", "round", "seed", "sample", "measure", "edge", "chance", "budget"]
+Chance = Literal["reach", "any"]
 CURVE: frozenset[Use] = frozenset({"axis", "score", "paper", "near"})
 RANDOM_WALK = Sample()
 THREE: tuple[XAxis, ...] = ("graph", "weight", "macs")
@@ -40,7 +41,8 @@ class FigureChoices:
     is the last finished one, `seed` None the first. `text` is the font size in points, None the venue's own. `fresh`
     marks what the round itself removed. A `measure` is drawn `over` rounds or edges kept, with `null` beside as dense a
     graph of random edges. `edge` names both ends of an edge, None takes one of the node with most of them.
-    `budget` says where methods are compared, None at the usual targets.
+    `budget` says where methods are compared, None at the usual targets. `chance` is what losses are compared with:
+    random removal within the reach of each search, or of any edge.
     """
 
     venue: str = "icml"
@@ -62,6 +64,7 @@ class FigureChoices:
     over: Literal["round", "kept"] = "round"
     null: bool = True
     edge: tuple[int, int] | None = None
+    chance: Chance = "reach"
     budget: Budget | None = None
 
     @property

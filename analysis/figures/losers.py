@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from analysis import palette
 from analysis.drawing.description import Axis, Description, Grid, Key, Layer, Marks, Panel, Ranges
-from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks, shown_round
+from analysis.figures.base import FIGURES, Figure, FigureChoices, RunLooks, Use, shown_round
 from analysis.labels import dataset_label, run_labels
 from analysis.palette import escape
 from analysis.removal.edges import no_classes
-from analysis.removal.groups import DRAWS, loss_table, outside
+from analysis.removal.groups import chance_words, loss_table, outside
 from analysis.runs import shared_graph
 from analysis.subgraphs.panel import class_names, has_classes
 from glt import formats
 from glt.errors import StoreError
+from glt.removal_causes import search_steps
 from glt.store import Run
 
 EDGE_GROUPS = {
@@ -57,22 +58,31 @@ def losses_of(runs: Sequence[Run], choices: FigureChoices) -> Losses:
     """Return who lost edges by the chosen round; raises StoreError when nobody did, ConfigError for several graphs."""
     graph, labels = shared_graph(runs, "A figure of losses"), run_labels(runs)
     parts, told = [], []
+    compared: dict[str, list[str]] = {}
     for run in runs:
         seed, number = shown_round(run, choices)
         mask = seed.edge_mask(number)
         if not mask.either_way().all():
             about: dict[str, Any] = {"run": run.reference, "label": labels[run.reference], "method": run.config.method}
             about |= {"color": run.annotation.color, "round": number}
-            parts.append(loss_table(graph, mask).assign(**about))
+            steps = search_steps(seed, graph, number) if choices.chance == "reach" else []
+            parts.append(loss_table(graph, mask, steps=steps).assign(**about))
             told.append(f"{labels[run.reference]}, seed {seed.seed}, round {number}")
+            compared.setdefault(chance_words(graph, bool(steps)), []).append(labels[run.reference])
     if not parts:
         raise StoreError("No edge has lost both directions yet. Choose a later round.")
     words = (
         f"{dataset_label(graph.name)}: {'; '.join(told)}. An edge is removed when neither direction is left. "
-        f"By chance: the middle 95% of {DRAWS} draws of as many undirected edges as the round keeps."
+        f"By chance: {_of_chance(compared)}."
         f"{'' if has_classes(graph) else ' ' + no_classes(graph)}"
     )
     return Losses(pd.concat(parts, ignore_index=True), class_names(graph), words)
+
+
+def _of_chance(compared: Mapping[str, Sequence[str]]) -> str:
+    """Say what the losses are compared with, by the labels of runs where that differs."""
+    parts = [(f"the middle 95% of {words}", ", ".join(labels)) for words, labels in compared.items()]
+    return "; ".join(words if len(parts) == 1 else f"{words} ({labels})" for words, labels in parts)
 
 
 def edge_losses(table: pd.DataFrame, method: str, color: str = "") -> Description:
@@ -176,4 +186,5 @@ def _text(row: Mapping[Any, Any]) -> str:
     )
 
 
-FIGURES.register(Figure("losers", "Losses by class and degree", "structure", losers, frozenset({"round", "seed"})))
+USES: frozenset[Use] = frozenset({"round", "seed", "chance"})
+FIGURES.register(Figure("losers", "Losses by class and degree", "structure", losers, USES))

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.drawing.description import Axis, Description, Field, Grid, Panel
-from analysis.figures.base import FIGURES, Figure, FigureChoices
+from analysis.figures.base import FIGURES, Figure, FigureChoices, Use
 from analysis.figures.losers import losses_of
 from analysis.labels import dataset_label
 from analysis.removal.groups import pair_matrix
@@ -116,4 +116,5 @@ def widest(difference: Matrix, sizes: Matrix) -> float:
     return float(np.nanmax(np.abs(told), initial=1.0))
 
 
-FIGURES.register(Figure("pairs", "Losses by pairs of classes", "structure", pairs, frozenset({"round", "seed"})))
+USES: frozenset[Use] = frozenset({"round", "seed", "chance"})
+FIGURES.register(Figure("pairs", "Losses by pairs of classes", "structure", pairs, USES))

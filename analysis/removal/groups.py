@@ -1,23 +1,25 @@
 """Losses of groups of edges and nodes, compared with random removal of as many edges.
 
-`loss_table` gives the share of each group that a mask removed, and the same share in random graphs.
+`loss_table` gives the share of each group that a mask removed, and the same share in random graphs: of as many edges,
+or of as many edges in and out of the reach of each search (`chance_words`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.measures.null_model import random_survivors
+from analysis.measures.null_model import random_survivors, reach_survivors
 from analysis.removal.edges import degrees
 from analysis.subgraphs.panel import class_names, has_classes
 from glt import formats
 from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
+from glt.removal_causes import SearchStep
 
 # The lowest degree of each group, and its name.
 DEGREE_STEPS = (1, 2, 3, 4, 6, 11, 21, 51)
@@ -90,19 +92,27 @@ MOST_EDGES, FEW_DRAWS = 300_000, 20
 LEVEL = 0.95
 
 
-def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame:
+def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS, steps: Sequence[SearchStep] = ()) -> pd.DataFrame:
     """Return the losses of each group and those of random removal, one row per group that is not empty.
 
     Columns: `kind` ("edges" removed or "nodes" left without an edge), `grouping`, `group` (number), `name`, `size`,
-    `lost`, `share`, and over `draws` graphs with as many undirected edges kept at random (`random_survivors`, seeds
-    0, 1, ...): `null` (mean share), `null_low`, `null_high` (the middle 95 %). An edge is removed when neither
-    direction is kept. On a large graph nodes are counted in FEW_DRAWS graphs, and for edges the number of removed ones
-    in each group is drawn directly.
+    `lost`, `share`, and over `draws` random graphs (seeds 0, 1, ...): `null` (mean share), `null_low`, `null_high` (the
+    middle 95 %). An edge is removed when neither direction is kept. The `steps` of a search make the draws within its
+    reach (`reach_survivors`); without them as many undirected edges are kept (`random_survivors`). On a large graph
+    there are FEW_DRAWS within reach; else nodes are counted in FEW_DRAWS graphs, and for edges the number of removed
+    ones in each group is drawn directly.
     """
     edges, nodes = edge_groupings(graph), node_groupings(graph)
     kept = mask.either_way()
     left = int(kept.sum())
-    if graph.num_edges > MOST_EDGES:
+    is_large = graph.num_edges > MOST_EDGES
+
+    def survivors(seed: int) -> BoolArray:
+        if not steps:
+            return random_survivors(graph.num_edges, left, seed)
+        return reach_survivors(steps, graph.num_edges, seed)
+
+    if is_large and not steps:
         of_edges = []
         for grouping in edges:
             # How many of each group are among as many random edges, without drawing graphs.
@@ -110,9 +120,9 @@ def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame
             generator, gone = np.random.default_rng(0), graph.num_edges - left
             drawn = generator.multivariate_hypergeometric(sizes, gone, draws, method="marginals")
             of_edges.append(np.asarray(drawn[:, :-1], dtype=np.int64))
-        of_nodes = _drawn(graph, left, [], nodes, min(draws, FEW_DRAWS))
+        of_nodes = _drawn(graph, survivors, [], nodes, min(draws, FEW_DRAWS))
     else:
-        together = _drawn(graph, left, edges, nodes, draws)
+        together = _drawn(graph, survivors, edges, nodes, min(draws, FEW_DRAWS) if is_large else draws)
         of_edges, of_nodes = together[: len(edges)], together[len(edges) :]
     real = _lost(graph, kept, edges, nodes)
     kinds = ["edges"] * len(edges) + ["nodes"] * len(nodes)
@@ -120,11 +130,28 @@ def loss_table(graph: Graph, mask: EdgeMask, draws: int = DRAWS) -> pd.DataFrame
     return pd.concat([_rows(*row) for row in rows], ignore_index=True)
 
 
+def chance_words(graph: Graph, within_reach: bool) -> str:
+    """Say what `loss_table` compares with."""
+    is_large = graph.num_edges > MOST_EDGES
+    if within_reach:
+        number = FEW_DRAWS if is_large else DRAWS
+        return (
+            f"{number} draws of as many undirected edges as each round removed, at random among those for which the "
+            "masks of as many directions (none, one or both) had a gradient"
+        )
+    nodes = f" (of nodes {FEW_DRAWS})" if is_large else ""
+    return f"{DRAWS} random draws{nodes} of as many undirected edges as the round keeps"
+
+
 def _drawn(
-    graph: Graph, left: int, edges: list[Grouping], nodes: list[Grouping], draws: int
+    graph: Graph,
+    survivors: Callable[[int], BoolArray],
+    edges: list[Grouping],
+    nodes: list[Grouping],
+    draws: int,
 ) -> list[NDArray[np.int64]]:
-    """Return the losses of each group in random graphs with as many edges, [draws, groups] for every grouping."""
-    graphs = [_lost(graph, random_survivors(graph.num_edges, left, seed), edges, nodes) for seed in range(draws)]
+    """Return the losses of each group in random graphs, [draws, groups] for every grouping."""
+    graphs = [_lost(graph, survivors(seed), edges, nodes) for seed in range(draws)]
     return [np.stack(lost) for lost in zip(*graphs, strict=True)]
 
 

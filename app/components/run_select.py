@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 import streamlit as st
 
 from analysis import palette, published
+from analysis.figures.base import Chance
 from analysis.figures.curves import MAC_NAMES
 from analysis.labels import (
     changed_settings,
@@ -311,6 +312,11 @@ AXES: dict[str, str] = {
     "macs": "MACs",
 }
 SCORES: dict[str, str] = {"test": "best validation", "test_last": "last epoch"}
+CHANCES: dict[str, str] = {"reach": "Within reach", "any": "Any edge"}
+ABOUT_CHANCE = (
+    "Within reach: in every round as many edges are removed at random among those whose masks had a gradient, and "
+    "separately among those whose masks had none. Any edge: as many as the round keeps are drawn from all edges."
+)
 ABOUT_MARGIN = (
     "Set it before you look at scores. A round is a ticket if it loses significantly less than this against the dense "
     "network of the same seeds (one-sided paired t test at 5 %, Holm over all rounds shown). It is no ticket if it "
@@ -332,6 +338,11 @@ def pick_macs() -> MacConvention:
 def pick_score() -> Score:
     """Choose at which epoch the test score is read."""
     return cast(Score, controls.select("score", "Test score at", SCORES, width=145))
+
+
+def pick_chance() -> Chance:
+    """Choose what losses are compared with."""
+    return cast(Chance, controls.segments("chance", "Chance", CHANCES, help=ABOUT_CHANCE))
 
 
 def pick_margin() -> float:

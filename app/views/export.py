@@ -290,6 +290,8 @@ def pick_choices(runs: Sequence[Run], choices: FigureChoices, uses: Collection[U
             trend = measurement.pick_trend()
             null = controls.switch("null", "Random graphs of equal density", True, help=ABOUT_NULL)
             choices = replace(choices, measure=trend.name, over=trend.x, null=null)
+    if "chance" in uses:
+        choices = replace(choices, chance=run_select.pick_chance())
     if "edge" in uses:
         with frame.row("controls-edge"):
             choices = _pick_edge(runs, choices)

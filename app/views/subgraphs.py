@@ -20,7 +20,7 @@ from analysis.labels import dataset_label, metric_label, short_title
 from analysis.removal.causes import cause_table, mean_shares
 from analysis.removal.causes import sentences as sentences_on_causes
 from analysis.removal.edges import Way, degrees, edges_of, no_classes, no_scores, removal_sentence
-from analysis.removal.groups import DRAWS, FEW_DRAWS, MOST_EDGES, loss_table, sentences
+from analysis.removal.groups import chance_words, loss_table, sentences
 from analysis.removal.scores import Decision, score_table
 from analysis.runs import shared_graph, training_part
 from analysis.subgraphs.html import panels_html
@@ -47,6 +47,7 @@ from glt.datasets.graph import IntArray
 from glt.errors import ConfigError
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
+from glt.removal_causes import SearchStep, search_steps
 from glt.store import Run
 
 HEIGHT = 660
@@ -479,7 +480,9 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     if cache.edge_mask(run, seed, number).either_way().all():
         frame.empty("No edge removed yet", f"Round {number} keeps every edge in at least one direction.", "balance")
         return
-    table = _losses(graph, run, seed, number)
+    steps = _search_steps(graph, run, seed, number)
+    within_reach = bool(steps) and run_select.pick_chance() == "reach"
+    table = _losses(graph, run, seed, number, within_reach)
     st.markdown(" ".join(sentences(table)))
     look = run.config.method, run.annotation.color
     if has_classes(graph):
@@ -494,22 +497,26 @@ def losers(run: Run, seed: int, number: int, graph: Graph) -> None:
     else:
         st.caption(f":material/info: {frame.plain(no_classes(graph))}")
         _chart("Edges removed by degree", "groups", edge_losses(table, *look))
-    of_nodes = f", of nodes {FEW_DRAWS}" if graph.num_edges > MOST_EDGES else ""
     frame.caption(
         f"{frame.plain(short_title(run))}, seed {seed}, round {number}, whole graph. A star or filled mark: outside "
         "95 % of random draws.",
-        f"An edge is removed when neither direction survives. By chance: {DRAWS} random draws of as many undirected "
-        f"edges as this round keeps{of_nodes}. A star or filled mark: a share outside the middle 95 % of the draws. By "
-        "chance, one group in twenty is outside.",
+        f"An edge is removed when neither direction survives. By chance: {chance_words(graph, within_reach)}. A star "
+        "or filled mark: a share outside the middle 95 % of the draws. By chance, one group in twenty is outside.",
     )
     columns = dict.fromkeys(SHARES, st.column_config.NumberColumn(format="%.1f %%"))
     with st.expander("Numbers", icon=":material/table_rows:", key="loss-numbers"):
         show_number_table(shown_losses(table), columns, key="losses")
 
 
+@cache.cached(4, shared=True)
+def _search_steps(graph: Graph, run: Run, seed: int, number: int) -> list[SearchStep]:
+    return search_steps(run.seed(seed), graph, number)
+
+
 @cache.cached(64, spinner="Drawing graphs of equal density")
-def _losses(graph: Graph, run: Run, seed: int, number: int) -> pd.DataFrame:
-    return loss_table(graph, cache.edge_mask(run, seed, number))
+def _losses(graph: Graph, run: Run, seed: int, number: int, within_reach: bool) -> pd.DataFrame:
+    steps = _search_steps(graph, run, seed, number) if within_reach else []
+    return loss_table(graph, cache.edge_mask(run, seed, number), steps=steps)
 
 
 def _chart(title: str, key: str, described: Description) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain, combinations, product
 
 import networkx as nx
 import numpy as np
@@ -14,10 +15,12 @@ from scipy.sparse import csr_array
 from analysis.drawing import screen
 from analysis.drawing.description import Band, Description
 from analysis.figures import pairs
+from analysis.figures.base import FigureChoices
 from analysis.figures.causes import describe as describe_causes
-from analysis.figures.losers import edge_losses, node_losses
+from analysis.figures.losers import edge_losses, losers, node_losses
 from analysis.figures.pairs import pair_losses
 from analysis.figures.scores import score_lines
+from analysis.measures.null_model import reach_survivors
 from analysis.palette import ink
 from analysis.removal import groups
 from analysis.removal.causes import cause_table, mean_shares
@@ -39,6 +42,7 @@ from glt.datasets import Graph, Provenance, Split, load_graph
 from glt.errors import StoreError
 from glt.masks import EdgeMask
 from glt.presets import resolve
+from glt.removal_causes import SearchStep
 from glt.store import Run, bundled_examples
 from tests.analysis.test_style import contrast
 
@@ -332,6 +336,76 @@ def test_expected_shares_of_a_large_graph_are_sampled(monkeypatch: pytest.Monkey
     often = drawn["size"] >= 100
     for column in ("null", "null_low", "null_high"):
         np.testing.assert_allclose(drawn[column][often], counted[column][often], atol=0.02)
+
+
+def chances(steps: Sequence[SearchStep], alive: frozenset[int]) -> dict[int, float]:
+    """Return the probability that each edge survives, by enumerating the draws of every step."""
+    if not steps:
+        return dict.fromkeys(alive, 1.0)
+    parts = [[edge for edge in alive if steps[0].in_reach[edge] == level] for level in range(3)]
+    drawn = [combinations(part, count) for part, count in zip(parts, steps[0].lost, strict=True)]
+    outcomes = [alive - set(chain.from_iterable(gone)) for gone in product(*drawn)]
+    found: dict[int, float] = dict.fromkeys(alive, 0.0)
+    for left in outcomes:
+        for edge, chance in chances(steps[1:], left).items():
+            found[edge] += chance / len(outcomes)
+    return found
+
+
+# In round 1 edges 0 to 2 have a gradient in both directions, 3 in one, 4 and 5 in none; in round 2 only 0 and 1 have.
+STEPS = [
+    SearchStep(np.array([2, 2, 2, 1, 0, 0], dtype=np.int8), lost=(1, 0, 1)),
+    SearchStep(np.array([2, 1, 0, 0, 0, 0], dtype=np.int8), lost=(2, 0, 0)),
+]
+
+
+def test_draws_within_reach_have_the_exact_expectation() -> None:
+    expected = chances(STEPS, frozenset(range(6)))
+    draws = np.stack([reach_survivors(STEPS, 6, seed) for seed in range(4000)])
+    assert (draws.sum(axis=1) == 2).all()
+    # Four standard errors.
+    assert draws.mean(axis=0) == pytest.approx([expected[edge] for edge in range(6)], abs=0.032)
+    assert len(set(np.round(list(expected.values()), 3))) == 3
+
+
+def test_draws_take_the_rest_elsewhere_and_bring_edges_back() -> None:
+    reach = np.array([2, 2, 0, 0], dtype=np.int8)
+    few = SearchStep(reach, lost=(0, 0, 3))
+    assert reach_survivors([few], 4, seed=1)[:2].tolist() == [False, False]
+    assert reach_survivors([few], 4, seed=1).sum() == 1
+    back = reach_survivors([few, SearchStep(reach, lost=(0, 0, 0), returned=2)], 4, seed=1)
+    assert back.sum() == 3
+
+
+def test_losses_within_reach_keep_the_number_of_edges(losses_graph: Graph) -> None:
+    """Edges 0 to 2, inside a class, never had a gradient; as many of them are drawn as were removed: none."""
+    mask = EdgeMask("undirected", 1 - np.array(CUT))
+    step = SearchStep(np.array([0, 0, 0, 2, 2, 2], dtype=np.int8), lost=(0, 0, 2))
+    table = loss_table(losses_graph, mask, draws=200, steps=[step]).set_index(["grouping", "group"])
+    assert table.loc[("all", 0), ["share", "null", "null_low", "null_high"]].tolist() == pytest.approx([1 / 3] * 4)
+    assert table.loc[("relation", 0), "null"] == pytest.approx(2 / 3 / 4, abs=0.05)
+    assert table.loc[("relation", 1), "null"] == pytest.approx(2 / 3, abs=0.1)
+    assert (table["size"] == loss_table(losses_graph, mask, draws=2).set_index(["grouping", "group"])["size"]).all()
+
+
+def test_where_every_mask_has_a_gradient_both_nulls_agree(bundled: dict[str, Run]) -> None:
+    cora, mask = load_graph("cora"), bundled["cora-node-gcn-ugs-df8e8f72"].seed(0).edge_mask(20)
+    everywhere = np.full(cora.num_edges, 2, dtype=np.int8)
+    gone = cora.num_edges - int(mask.either_way().sum())
+    steps = [SearchStep(everywhere, lost=(0, 0, count)) for count in (gone // 3, gone - gone // 3)]
+    within, of_any = (loss_table(cora, mask, draws=60, steps=each) for each in (steps, []))
+    often = within["size"] >= 200
+    for column in ("null", "null_low", "null_high"):
+        assert within[column][often].to_numpy() == pytest.approx(of_any[column][often].to_numpy(), abs=0.04)
+
+
+def test_figures_of_losses_state_their_null(bundled: dict[str, Run]) -> None:
+    runs = [bundled[name] for name in ("cora-node-gcn-ugs-df8e8f72", "cora-node-gcn-random-113e68a9")]
+    told = losers(runs, FigureChoices(round=13)).caption
+    assert "the masks of as many directions (none, one or both) had a gradient (UGS)" in told.replace("for which ", "")
+    assert "undirected edges as the round keeps (Random pruning)" in told
+    alone = losers(runs, FigureChoices(round=13, chance="any")).caption
+    assert "By chance: the middle 95% of 100 random draws of as many undirected edges as the round keeps." in alone
 
 
 def test_only_significant_class_pairs_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:

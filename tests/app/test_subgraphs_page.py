@@ -83,8 +83,16 @@ def test_edge_losses_have_a_sentence_except_in_round_0(make_run: MakeRun, open_p
     app = open_page("subgraphs", section="losers", round="3")
     assert "edges removed" in texts(app)
     assert "By chance: 100 random draws" in texts(app)
+    assert all(control.label != "Chance" for control in app.segmented_control)
     empty = open_page("subgraphs", section="losers", round="0")
     assert [heading.value for heading in empty.subheader] == ["No edge removed yet"]
+
+
+def test_losses_of_a_search_are_compared_within_its_reach(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    view = {"section": "losers", "round": "2"}
+    assert "the masks of as many directions (none, one or both) had a gradient" in texts(open_page("subgraphs", **view))
+    assert "By chance: 100 random draws" in texts(open_page("subgraphs", chance="any", **view))
 
 
 def test_the_whole_graph_of_cora_is_a_static_picture(make_run: MakeRun, open_page: OpenPage) -> None:
