@@ -67,7 +67,7 @@ _FIXED = {
     "combine": _GREY,
     "teddy": _SKY,
     "wd_glt": Style("#8A3D00", "#F29A66", "#8A3D00", "triangle-left", dash=3),
-    "ace_glt": Style("#004C77", "#9DB8E8", "#004C77", "triangle-right", dash=2),
+    "ace_glt": Style("#13466E", "#9DB8E8", "#13466E", "triangle-right", dash=2),
     "fast_glt": _YELLOW,
 }
 _REST = (

@@ -62,7 +62,7 @@ class ACEGLT(UGS):
         if not searched_kinds(context.config):
             return cut
         options, ticket = context.options, cut.masks
-        schedule = replace(self.schedule(context), epochs=options.ace_epochs)
+        schedule = replace(self.schedule(context), epochs=options.ace_epochs, stop=None)
         tickets, validations = [ticket], list[float]()
         for number in range(1, options.ace_refinements + 1):
             inside, validation = _trained(context, ticket, schedule, f"ticket {number}")
@@ -76,7 +76,7 @@ class ACEGLT(UGS):
         returned = int(np.count_nonzero(tickets[best].edges.keep & ~context.previous.edges.keep))
         notes = ExchangeNotes(ace_refinement=best, ace_validations=validations, ace_edges_returned=returned)
         # No edge scores: what the search scored lowest is no longer all that went.
-        return Proposal(tickets[best], notes={**cut.notes, **notes.model_dump()})
+        return Proposal(tickets[best], notes={**cut.notes, **notes.model_dump()}, start=cut.start)
 
     def search_epochs(self, config: RunConfig) -> int:
         """Count the search, a training of every ticket, and one of every complement."""
@@ -94,14 +94,16 @@ class ACEGLT(UGS):
         >>> ACEGLT().note_words({"ace_refinement": 2, "ace_validations": [0.75, 0.74, 0.76], "ace_edges_returned": 3})
         'exchange 2 of 2 kept: validation 76.0 %, without exchange 75.0 %; edge entries returned: 3'
         """
+        search = super().note_words(notes)
         try:
             found = ExchangeNotes.model_validate(dict(notes))
         except ValidationError:
-            return ""
+            return search
         scores, kept = found.ace_validations, found.ace_refinement
         what = f"exchange {kept} of {len(scores) - 1} kept" if kept else "no exchange kept"
         before = f", without exchange {percent(scores[0])}" if kept else ""
-        return f"{what}: validation {percent(scores[kept])}{before}; edge entries returned: {found.ace_edges_returned}"
+        validation = f"{what}: validation {percent(scores[kept])}{before}"
+        return "; ".join(filter(None, (search, validation, f"edge entries returned: {found.ace_edges_returned}")))
 
 
 class ExchangeNotes(BaseModel):

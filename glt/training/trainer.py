@@ -17,7 +17,7 @@ from glt.sparse import Dropout
 from glt.training.adam import Adam
 from glt.training.batching import passes_of
 from glt.training.early_bird import EarlyBird
-from glt.training.network import Narrowing, Network
+from glt.training.network import EDGES, Narrowing, Network
 from glt.training.problem import Mismatch, StageState, generator_words, named, part, restore_generator, under
 from glt.training.rule import Rule
 from glt.training.tasks import Scores, TrainingPass
@@ -31,14 +31,16 @@ HALF = 0.5
 class Schedule:
     """Epochs, step sizes and penalties; mask fields matter only in a search.
 
-    With a `narrowing`, a search prunes after each epoch; `stop` can end it before its last epoch. A `rule` belongs to
-    one stage, and so does `stop`.
+    `edge_learning_rate` is the step size of edge masks, if it differs from that of weight masks. With a `narrowing`, a
+    search prunes after each epoch; `stop` can end it before its last epoch. A `rule` belongs to one stage, and so does
+    `stop`.
     """
 
     epochs: int
     learning_rate: float
     weight_decay: float
     mask_learning_rate: float = 0.0
+    edge_learning_rate: float | None = None
     mask_weight_decay: float = 0.0
     gamma_graph: float = 0.0
     gamma_weight: float = 0.0
@@ -83,9 +85,10 @@ class Stage:
         self._generator = generator
         groups = [(list(network.theta.values()), schedule.learning_rate, schedule.weight_decay)]
         if network.soft:
-            groups.append(
-                (list(network.soft.named().values()), schedule.mask_learning_rate, schedule.mask_weight_decay)
-            )
+            masks, usual = network.soft.named(), schedule.mask_learning_rate
+            if schedule.edge_learning_rate is not None and EDGES in masks:
+                groups.append(([masks.pop(EDGES)], schedule.edge_learning_rate, schedule.mask_weight_decay))
+            groups.append((list(masks.values()), usual, schedule.mask_weight_decay))
         self._adam = Adam(network.trainable(), groups)
         self._done = 0
         self._best_epoch = -1
