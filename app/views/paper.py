@@ -24,7 +24,7 @@ from app.components.downloads import drawn, numbers_popover, show_figure, show_t
 from app.components.frame import BadgeColor
 from app.data import cache
 from app.data.runs import Catalog, open_catalog, state_of
-from app.views import attribution
+from app.views import attribution, other_methods
 from app.views.run_detail import say_not_started
 from glt import formats
 from glt.errors import ConfigError
@@ -54,6 +54,9 @@ def page() -> None:
         with contents:
             experiment = _contents(catalog, dataset, model, seeds)
         with section:
+            if experiment is None:
+                other_methods.show(catalog, dataset, model, seeds)
+                return
             setting = experiment.nearest(dataset, model, _task(experiment))
             if experiment.name == BEYOND:
                 _show_attribution(catalog, make_plan(experiment, setting, seeds, catalog.runs))
@@ -78,7 +81,8 @@ def _controls() -> tuple[str, str, tuple[int, ...]]:
     return dataset, model, seeds
 
 
-def _contents(catalog: Catalog, dataset: str, model: str, seeds: Sequence[int]) -> Experiment:
+def _contents(catalog: Catalog, dataset: str, model: str, seeds: Sequence[int]) -> Experiment | None:
+    """Choose an experiment of the paper; None for the section on other methods."""
     experiments = {experiment.name: experiment for experiment in [*in_order(), EXPERIMENTS.get(BEYOND)]}
     labels = {name: f"{experiment.place} · {experiment.label}" for name, experiment in experiments.items()}
     task = st.session_state.get("task")
@@ -91,7 +95,9 @@ def _contents(catalog: Catalog, dataset: str, model: str, seeds: Sequence[int]) 
             continue
         result = _known_section(catalog, experiment, setting, seeds)
         captions[name] = badge(result.verdict, bool(result.runs) and _is_unmeasured(experiment, setting))
-    return experiments[controls.contents("experiment", "Contents", labels, FIRST, captions)]
+    labels[other_methods.NAME] = other_methods.LABEL
+    captions[other_methods.NAME] = other_methods.found_words(catalog, dataset, model)
+    return experiments.get(controls.contents("experiment", "Contents", labels, FIRST, captions))
 
 
 def _task(experiment: Experiment) -> str:

@@ -63,7 +63,7 @@ class UGSOptions(BaseModel):
     stop_threshold: Annotated[Positive, AbsentMeans(0.1)] = Field(
         0.1,
         description="early_bird: bound on the share of edge entries, plus the share of weights, whose binary mask "
-        "differs from the last epoch's",
+        "differs from the last epoch's; at most twice the removed share can differ",
     )
     stop_patience: Annotated[Count, AbsentMeans(3)] = Field(
         3, description="early_bird: epochs in a row that must stay below the bound"

@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from analysis.other_methods import publications
 from analysis.reproduction.claims import EXHIBITS
 from app.views import paper
+from glt import formats
 from glt.formats import as_typed
 from glt.jobs.launcher import Started
 from glt.presets import resolve
@@ -32,7 +34,7 @@ def official(store: Store, draw_seed: Callable[..., None]) -> Run:
 def test_an_empty_store_lists_what_is_missing(store: Store, open_page: OpenPage) -> None:
     app = open_page("paper")
     assert [error.value for error in app.error] == []
-    assert len(app.radio(key="experiment").options) == len(in_order()) + 1
+    assert len(app.radio(key="experiment").options) == len(in_order()) + 2
     assert "Not run yet: needs 3 runs, seeds 0, 1, 2: time unknown" in texts(app)
     assert app.code[0].value == as_typed(
         *"reproduce node-classification --dataset cora --model gcn --seeds 0,1,2".split()
@@ -45,6 +47,34 @@ def test_every_section_opens_on_a_filled_store(name: str, official: Run, open_pa
     app = open_page("paper", experiment=name)
     assert [error.value for error in app.error] == []
     assert app.query_params["experiment"] in (name, [name])
+
+
+def test_other_methods_are_beside_their_published_numbers(
+    store: Store, draw_seed: Callable[..., None], open_page: OpenPage
+) -> None:
+    app = open_page("paper", experiment="other-methods", seeds="0-1")
+    assert [error.value for error in app.error] == []
+    commands = [code.value for code in app.code]
+    assert as_typed(*"run --dataset cora --model gcn --method teddy --preset published --seeds 0,1".split()) in commands
+    assert len(commands) == len(publications())
+    table = next(table.value for table in app.table if "Test accuracy, dense" in table.value.iloc[:, 0].tolist())
+    assert table["Published"].tolist() == ["80.9 %", "81.1 %", "59.36 %", "none found"]
+    assert set(table["Ours"]) == {"not run here"}
+
+    run = store.create(resolve({"method": "teddy"}, "published"))
+    draw_seed(run.seed(0), 20)
+    draw_seed(run.seed(1), 4)
+    app = open_page("paper", experiment="other-methods", seeds="0-1")
+    assert [error.value for error in app.error] == []
+    rounds = next(table.value for table in app.table if "Minus dense" in table.value)
+    rounds = rounds.map(lambda text: text.replace("\N{NO-BREAK SPACE}", " "))
+    assert rounds["Round"].tolist() == ["k = 0", "k = 1", "k = 2", "k = 4", "k = 9", "k = 13", "k = 16", "k = 20"]
+    assert rounds["Minus dense"].tolist()[3] == formats.points(-0.08)
+    # Rounds 5 to 20 have one seed and no verdict; the first four lose two points each, the same for both seeds.
+    assert "Cost of a seed" in texts(app)
+    assert as_typed(*"run --dataset cora --model gcn --method teddy --preset published --seeds 1".split()) in [
+        code.value for code in app.code
+    ]
 
 
 def test_own_and_printed_values_are_side_by_side(official: Run, open_page: OpenPage) -> None:
