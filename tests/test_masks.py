@@ -391,9 +391,10 @@ def some_masks(graph: Graph) -> list[EdgeMask]:
     return masks
 
 
-def test_causes_of_the_one_run_schedule(small_graph: Graph) -> None:
+@pytest.mark.parametrize("schedule", ["one_run", "one_shot"])
+def test_causes_of_schedules_from_the_full_network(small_graph: Graph, schedule: str) -> None:
     masks = some_masks(small_graph)
-    config = resolve({"dataset": "cora", "schedule": "one_run"})
+    config = resolve({"dataset": "cora", "schedule": schedule})
     assert removed_in(config, masks[1], masks[2]).sum() == masks[0].kept - masks[2].kept
     whole = had_gradient(config, small_graph, masks[2])
     assert whole is not None

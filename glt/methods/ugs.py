@@ -41,10 +41,11 @@ def zero_from(kind: str) -> str:
 class UGSOptions(BaseModel):
     """Search settings on which paper and authors' code differ or are silent."""
 
-    schedule: Annotated[Literal["iterative", "one_run"], AbsentMeans("iterative")] = Field(
+    schedule: Annotated[Literal["iterative", "one_shot", "one_run"], AbsentMeans("iterative")] = Field(
         "iterative",
-        description="iterative: each round prunes the survivors of the last; one_run: each round starts from the full "
-        "network and prunes a little every epoch (authors' code for ogbn-proteins and ogbl-collab)",
+        description="iterative: each round prunes the survivors of the last; one_shot: each round searches the full "
+        "network and is cut to its counts at once; one_run: each round searches the full network and prunes a little "
+        "every epoch (authors' code for ogbn-proteins and ogbl-collab)",
     )
     masks_from: Literal["best_validation", "last"] = Field(
         "best_validation", description="Epoch at which the masks are read"
@@ -94,11 +95,11 @@ class UGS(Method):
     Options = UGSOptions
 
     def nests(self, config: RunConfig) -> bool:
-        """Return whether rounds are nested; those of "one_run" need not be."""
+        """Return whether rounds are nested; those that start from the full network need not be."""
         return options_of(config.options, UGSOptions).schedule == "iterative"
 
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
-        """Return the survivors, or all entries for a search that prunes while training; None if p_graph is 0."""
+        """Return the survivors, or all entries where each round starts from them; None if p_graph is 0."""
         if not config.p_graph:
             return None
         return "survivors" if self.nests(config) else "all"
@@ -107,8 +108,7 @@ class UGS(Method):
         """Search, and remove the lowest magnitudes at the end or during the search."""
         if not searched_kinds(context.config):
             return Proposal(context.previous)
-        iterative = context.options.schedule == "iterative"
-        search = _pruned_after_search if iterative else _pruned_during_search
+        search = _pruned_during_search if context.options.schedule == "one_run" else _pruned_after_search
         return search(context, self.schedule(context))
 
     def schedule(self, context: RoundContext) -> Schedule:
@@ -143,29 +143,43 @@ class UGS(Method):
 
 
 def _pruned_after_search(context: RoundContext, schedule: Schedule) -> Proposal:
-    """Search among the survivors and remove the lowest-magnitude share."""
-    config = context.config
-    result = context.train(search_network(context, context.previous), schedule, "search")
+    """Search, and remove the lowest magnitudes at once: of the survivors, or of all entries for "one_shot"."""
+    searched, removed = _searched(context)
+    result = context.train(search_network(context, searched), schedule, "search")
     is_best = context.options.masks_from == "best_validation"
     tensors = result.best_tensors if is_best else result.last_tensors
     magnitudes = {name: np.abs(value) for name, value in tensors.items() if name.startswith("mask/")}
     edge_scores = magnitudes.pop("mask/edges", None)
     weight_scores = {name.removeprefix("mask/"): value for name, value in magnitudes.items()}
-    edges, weights = context.previous.edges, context.previous.weights
+    edges, weights = searched.edges, searched.weights
     read = result.best_epoch if is_best else result.last_epoch
     positive = {name: int(np.count_nonzero(tensors[name] > 0)) for name in tensors if name.startswith("mask/")}
     counts = {}
     if edge_scores is not None:
         counts["edges"] = positive.pop("mask/edges"), edges.kept
-        edges = edges.prune(edge_scores, config.p_graph)
+        edges = edges.prune_exactly(edge_scores, removed["edges"])
     if weight_scores:
         counts["weights"] = sum(positive.values()), weights.kept
-        weights = weights.prune(weight_scores, config.p_weight)
+        weights = weights.prune_exactly(weight_scores, removed["weights"])
     shares = {kind: 1 - above / kept if kept else 0.0 for kind, (above, kept) in counts.items()}
     notes = _mask_notes(read, shares, result.zero_from)
     if schedule.stop:
         notes[SEARCH_EPOCHS] = result.last_epoch + 1
-    return Proposal(Masks(edges, weights), edge_scores, notes, _start(context, tensors))
+    # Scores are recorded for survivors of the last round, which a search of the full network does not follow.
+    recorded = edge_scores if context.options.schedule == "iterative" else None
+    return Proposal(Masks(edges, weights), recorded, notes, _start(context, tensors))
+
+
+def _searched(context: RoundContext) -> tuple[Masks, dict[str, int]]:
+    """Return the masks under which a round searches, and how many edge entries and weights it removes."""
+    config, previous = context.config, context.previous
+    if context.options.schedule == "iterative":
+        counts = {"edges": (config.p_graph, previous.edges.kept), "weights": (config.p_weight, previous.weights.kept)}
+        return previous, {kind: prune_count(rate, kept) for kind, (rate, kept) in counts.items()}
+    full = context.problem.full_masks()
+    edges = full.edges.kept - remaining_after(config.p_graph, full.edges.kept, context.round)
+    weights = full.weights.kept - remaining_after(config.p_weight, full.weights.kept, context.round)
+    return full, {"edges": edges, "weights": weights}
 
 
 def _pruned_during_search(context: RoundContext, schedule: Schedule) -> Proposal:
@@ -193,12 +207,7 @@ def _start(context: RoundContext, tensors: Arrays) -> Arrays | None:
 def _early_bird(context: RoundContext) -> EarlyBird:
     from glt.training.early_bird import EarlyBird
 
-    config, options, masks = context.config, context.options, context.previous
-    removed = {
-        "edges": prune_count(config.p_graph, masks.edges.kept),
-        "weights": prune_count(config.p_weight, masks.weights.kept),
-    }
-    return EarlyBird(masks, removed, options.stop_threshold, options.stop_patience)
+    return EarlyBird(*_searched(context), context.options.stop_threshold, context.options.stop_patience)
 
 
 def _mask_notes(read: int, shares: Mapping[str, float], reached: Mapping[str, int]) -> dict[str, Note]:

@@ -285,8 +285,9 @@ def widened(context):  # noqa: ANN001, ANN201
     return Proposal(context.problem.full_masks())
 
 
-def test_the_one_run_schedule_has_the_counts_of_algorithm_2(compute: Compute) -> None:
-    run, other = compute(schedule="one_run"), compute(rounds=1)
+@pytest.mark.parametrize("schedule", ["one_run", "one_shot"])
+def test_schedules_from_the_full_network_have_the_counts_of_algorithm_2(compute: Compute, schedule: str) -> None:
+    run, other = compute(schedule=schedule), compute(rounds=1)
     masks = [run.masks(k) for k in range(3)]
     assert [m.edges.kept for m in masks] == [remaining_after(0.05, 2 * CORA_EDGES, k) for k in range(3)]
     assert [m.weights.kept for m in masks] == [remaining_after(0.2, WEIGHTS, k) for k in range(3)]
@@ -300,7 +301,7 @@ def test_only_the_iterative_schedule_declares_nested_masks() -> None:
     ugs = METHODS.get("ugs")
     assert ugs.nests(RunConfig())
     assert ugs.nests(resolve({}))
-    assert not ugs.nests(resolve({"schedule": "one_run"}))
+    assert not any(ugs.nests(resolve({"schedule": schedule})) for schedule in ("one_run", "one_shot"))
     assert METHODS.get("random").nests(RunConfig())
     assert not METHODS.get("admm").nests(RunConfig())
 
@@ -311,7 +312,14 @@ def test_the_default_schedule_is_not_part_of_the_run_name() -> None:
     assert usual == named
     assert "schedule" not in usual.options
     assert run_name(usual) == "cora-node-gcn-ugs-df8e8f72"
-    assert run_name(resolve({"schedule": "one_run"})) != run_name(usual)
+    assert len({run_name(resolve({"schedule": name})) for name in ("iterative", "one_shot", "one_run")}) == 3
+
+
+def test_round_1_of_one_shot_is_that_of_the_iterative_search(compute: Compute) -> None:
+    iterative, one_shot = compute(rounds=1), compute(rounds=1, schedule="one_shot", store="other")
+    assert np.array_equal(iterative.edge_mask(1).keep, one_shot.edge_mask(1).keep)
+    weights = zip(iterative.masks(1).weights.keep.values(), one_shot.masks(1).weights.keep.values(), strict=True)
+    assert all(np.array_equal(one, other) for one, other in weights)
 
 
 SMALL = {"hidden": 8, "epochs": 2, "retrain_epochs": 2, "rounds": 2}

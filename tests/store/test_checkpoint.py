@@ -39,6 +39,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "gat": {"model": "gat", "hidden": 4},
     "undirected": {"edge_mask": "undirected"},
     "one run": {"schedule": "one_run"},
+    "one shot": {"schedule": "one_shot"},
     "deep": {"model": "resgcn", "layers": 4, "hidden": 8, "batch_clusters": 3},
     "fresh": {"model": "resgcn", "layers": 3, "hidden": 8, "batch_clusters": 2, "cluster_masks": "fresh"},
     "last": {"masks_from": "last", "mask_noise": 0.0},
