@@ -89,6 +89,7 @@ def _options(choices: FigureChoices) -> dict[str, Any]:
         "--class": sample.label,
         "--nodes": ",".join(map(str, sample.nodes)),
         "--fresh": choices.fresh,
+        "--causes": choices.causes,
         "--measure": choices.measure,
         "--over": choices.over,
         "--no-null": not choices.null,

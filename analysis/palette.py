@@ -86,7 +86,7 @@ _PAINTS = dict(
 # Causes of removals, and what is unknown. Fills differ in lightness, so that they do in grey print and for colour-blind
 # readers; thin lines and text take the darker `words`.
 _CAUSES: dict[Cause | None, Style] = {
-    "gradient": Style("#123F6D", "#3F7FC4", "#123F6D", "square", dash=1),
+    "gradient": Style("#123F6D", "#3F7FC4", "#1D5FA6", "square", dash=1),
     "no gradient": Style("#E39A2D", "#F3C069", "#9A5B00", "square", dash=2),
     "score": Style("#A56FB8", "#C9A3DC", "#7A4590", "square", dash=3),
     "random": Style("#A3DCCB", "#BDE8DE", "#23756A", "square", dash=1),

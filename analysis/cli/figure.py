@@ -106,6 +106,7 @@ figure_options = options.all_of(
     _sample("--nodes", type=options.Value("nodes", options.numbers), default=(), metavar="A,B,..",
             help="nodes of the sample `nodes`"),
     _sample("--fresh", is_flag=True, help="mark the edges that the round itself removed"),
+    _sample("--causes", is_flag=True, help="color removed edges by what decided their removal"),
     measure_option,
     _structure("--over", type=choice("axis", "round", "kept"), default="round", show_default=True, metavar="A",
                help="horizontal axis of `trend`: rounds, or edges kept"),
@@ -133,9 +134,9 @@ def chosen_figure(args: Args, runs: Sequence[Run]) -> FigureChoices:
     from analysis.figures.base import FigureChoices
     from analysis.subgraphs.samplers import Sample
 
-    same = "venue columns x macs margin paper round seed font text grey fresh chance measure over null edge".split()
+    same = "venue columns x macs margin paper round seed font text grey fresh causes chance measure over null edge"
     return FigureChoices(
-        **{name: getattr(args, name) for name in same},
+        **{name: getattr(args, name) for name in same.split()},
         score=chosen_score(args),
         near=not args.full,
         budget=chosen_budget(args, runs),

@@ -42,7 +42,7 @@ class FigureChoices:
     marks what the round itself removed. A `measure` is drawn `over` rounds or edges kept, with `null` beside as dense a
     graph of random edges. `edge` names both ends of an edge, None takes one of the node with most of them.
     `budget` says where methods are compared, None at the usual targets. `chance` is what losses are compared with:
-    random removal within the reach of each search, or of any edge.
+    random removal within the reach of each search, or of any edge. `causes` colours removed edges by cause.
     """
 
     venue: str = "icml"
@@ -65,6 +65,7 @@ class FigureChoices:
     null: bool = True
     edge: tuple[int, int] | None = None
     chance: Chance = "reach"
+    causes: bool = False
     budget: Budget | None = None
 
     @property

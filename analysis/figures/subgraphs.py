@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from analysis.drawing.description import Axis, Description, Grid, Key, Layer, Marks, Panel, Segments
+from analysis.drawing.description import DASHES, Axis, Description, Grid, Key, Layer, Marks, Panel, Segments
 from analysis.figures.base import FIGURES, Figure, FigureChoices, Use, shown_round
 from analysis.labels import dataset_label, run_labels
-from analysis.palette import escape
+from analysis.palette import cause_style, escape
+from analysis.removal.edges import Removals, causes_by_round, removal_history
 from analysis.runs import shared_graph
 from analysis.subgraphs.html import SHAPES, class_color, class_shape
 from analysis.subgraphs.panel import BOTH, REMOVED, GraphPanel, make_panel, original_panel, panel_table, take
@@ -18,7 +20,9 @@ from analysis.subgraphs.samplers import Sample, sample_nodes
 from glt.datasets import Graph
 from glt.datasets.graph import IntArray
 from glt.masks import BoolArray
-from glt.store import Run
+from glt.methods.base import Cause
+from glt.removal_causes import CAUSES, seed_source
+from glt.store import Run, SeedRun
 
 KEPT, GONE = "#57606A", "#C2410C"
 # Diameters of nodes on a panel two inches wide.
@@ -52,13 +56,22 @@ def _parts(graph: Graph, runs: Sequence[Run], choices: FigureChoices) -> list[Gr
     before = [seed.edge_mask(number - 1) if choices.fresh and number else None for seed, number in rounds]
     part = take(graph, _sampled(graph, choices.sample, ~masks[0].either_way()))
     labels = run_labels(runs)
-    return [
-        original_panel(graph, part),
-        *(
-            make_panel(graph, part, mask, f"{labels[run.reference]}, round {number}", earlier)
-            for run, (_, number), mask, earlier in zip(runs, rounds, masks, before, strict=True)
-        ),
+    panels = [
+        make_panel(graph, part, mask, f"{labels[run.reference]}, round {number}", earlier)
+        for run, (_, number), mask, earlier in zip(runs, rounds, masks, before, strict=True)
     ]
+    if choices.causes:
+        removals = [_removals(graph, seed, number, part.edge_ids) for seed, number in rounds]
+        panels = [replace(panel, removals=each) for panel, each in zip(panels, removals, strict=True)]
+    return [original_panel(graph, part), *panels]
+
+
+def _removals(graph: Graph, seed: SeedRun, number: int, edges: IntArray) -> Removals:
+    """Return the removals of some edges up to a round, with their causes."""
+    masks = [seed.edge_mask(each) for each in range(number + 1)]
+    causes = causes_by_round(seed.config, graph, masks, seed_source(seed, graph))
+    *_, last = removal_history(masks, causes, edges)
+    return last
 
 
 def _sampled(graph: Graph, sample: Sample, cut: BoolArray) -> IntArray:
@@ -82,11 +95,24 @@ def _edges(part: GraphPanel, mark_fresh: bool) -> Iterator[Layer]:
     fresh = part.fresh & mark_fresh
     lines = part.subgraph.positions[part.subgraph.edges].transpose(1, 0, 2)
     quiet = 0.45 if fresh.any() else 0.7
-    yield Segments(ends=lines[gone & ~fresh], ink=GONE, width=1.0, dash="short", opacity=quiet)
+    causes = [(0, None)] if part.removals is None else list(enumerate(CAUSES))
+    decisive = np.zeros(gone.size, dtype=np.int8) if part.removals is None else part.removals.decisive
+    for code, cause in causes:
+        earlier = lines[gone & ~fresh & (decisive == code)]
+        yield Segments(ends=earlier, width=1.0 if cause is None else 1.3, opacity=quiet, **_look(cause))
     yield Segments(ends=lines[~gone & ~both], ink=KEPT, width=0.9, opacity=0.6)
     yield Segments(ends=lines[both], ink=KEPT, width=1.6, opacity=0.85)
-    if fresh.any():
-        yield Segments(ends=lines[fresh], ink=GONE, width=2.4, dash="short")
+    for code, cause in causes if fresh.any() else []:
+        yield Segments(ends=lines[fresh & (decisive == code)], width=2.4, **_look(cause))
+
+
+def _look(cause: Cause | None) -> dict[str, Any]:
+    """Return ink and dash of edges removed by a cause; None: it is unknown or not shown."""
+    if cause is None:
+        return {"ink": GONE, "dash": "short"}
+    style = cause_style(cause)
+    # A draw is no criterion: its dashes are shorter than those of a gradient.
+    return {"ink": style.words, "dash": "short" if cause == "random" else DASHES[style.dash]}
 
 
 def _nodes(part: GraphPanel, grey: bool) -> Iterator[Layer]:
@@ -123,10 +149,15 @@ def _keys(parts: Sequence[GraphPanel], choices: FigureChoices) -> Iterator[Key]:
     yield Key(label="Kept", ink=KEPT, dash="solid", width=1.6)
     if not np.isin(states, (REMOVED, BOTH)).all():
         yield Key(label="Kept one way", ink=KEPT, dash="solid", width=0.9)
-    if (states == REMOVED).any():
+    removed = [(part.removals, part.states == REMOVED) for part in parts if part.removals]
+    codes = {int(code) for removals, gone in removed for code in np.unique(removals.decisive[gone])}
+    for code, cause in enumerate(CAUSES):
+        if code in codes and cause is not None:
+            yield Key(label=f"Removed: {cause}", width=1.3, **_look(cause))
+    if (0 in codes) if removed else (states == REMOVED).any():
         yield Key(label="Removed", ink=GONE, dash="short", width=1.2)
     if choices.fresh and any(part.fresh.any() for part in parts):
-        yield Key(label="Removed in this round", ink=GONE, dash="short", width=2.4)
+        yield Key(label="Removed in this round", ink="muted" if choices.causes else GONE, dash="short", width=2.4)
     of = parts[0].subgraph
     labels = of.legend_labels()
     for label in labels if len(labels) <= MOST_CLASSES else []:
@@ -141,7 +172,8 @@ def _caption(runs: Sequence[Run], choices: FigureChoices) -> str:
     shown = f"A part of {dataset_label(runs[0].config.dataset)} and what {who} leave{'s' * (len(runs) == 1)} of it"
     meaning = "Dashed edges are removed, thin ones kept in one direction, thick ones in both; the area of a node grows "
     meaning += "with its edges, and one without any is hollow."
-    return f"{shown}: seed {seed.seed}, round {number}. {meaning}{marked}"
+    by_cause = " Colours: what decided the removal of an edge's last direction." if choices.causes else ""
+    return f"{shown}: seed {seed.seed}, round {number}. {meaning}{by_cause}{marked}"
 
 
 USES: frozenset[Use] = frozenset({"round", "seed", "sample"})

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -124,15 +124,62 @@ def removal_causes(
 
     `graph` is the one that carries the run's messages, `source` reads the causes of another run (`seed_source`).
     """
-    codes = np.zeros(masks[0].keep.size, dtype=np.int8)
-    for cuts in cuts_of(config, graph, masks, source):
-        codes = cuts.codes
-    return by_direction(codes, masks[0])
+    return by_direction(causes_by_round(config, graph, masks, source)[-1], masks[0])
 
 
 def by_direction(codes: Codes, mask: EdgeMask) -> NDArray[np.int8]:
     """Return the codes of entries as [2, E]; both directions of an undirected mask's edge have the same."""
     return codes.reshape(2, -1) if mask.kind == "directed" else np.stack([codes, codes])
+
+
+@dataclass(frozen=True, eq=False)
+class Removals:
+    """The removals of m edges up to a round: round (0: kept) and code of the cause of each direction, [2, m]."""
+
+    rounds: NDArray[np.int16]
+    causes: NDArray[np.int8]
+
+    @property
+    def decisive(self) -> NDArray[np.int8]:
+        """The cause [m] of the removal of each edge's last direction; 0 where it is kept or unknown.
+
+        If one round removed both, a gradient on either one counts.
+        """
+        first, second = self.rounds
+        last = np.where(first > second, self.causes[0], self.causes[1])
+        # The code of a gradient is the lowest one.
+        cause = np.where(first == second, self.causes.min(axis=0), last)
+        return np.where((self.rounds > 0).all(axis=0), cause, 0).astype(np.int8)
+
+    def words(self, edge: int, low: str, high: str) -> str:
+        """Say in which round and why each direction of an edge between two named nodes was removed; "" if none was."""
+        fates = [
+            f"removed in round {number}{f', {CAUSES[cause]}' if cause else ''}" if number else "kept"
+            for number, cause in zip(self.rounds[:, edge].tolist(), self.causes[:, edge].tolist(), strict=True)
+        ]
+        if not self.rounds[:, edge].any():
+            return ""
+        if fates[0] == fates[1]:
+            return fates[0].capitalize()
+        return f"{low} to {high}: {fates[0]}\n{high} to {low}: {fates[1]}"
+
+
+def removal_history(masks: Sequence[EdgeMask], causes: Sequence[Codes], edges: IntArray) -> Iterator[Removals]:
+    """Yield the removals of some `edges` after rounds 0, 1, ..., given the masks and causes of all entries."""
+    gone = np.zeros((2, edges.size), dtype=np.int16)
+    for number, (mask, codes) in enumerate(zip(masks, causes, strict=False)):
+        alive = mask.directions()[:, edges]
+        gone[alive] = 0
+        gone[~alive & (gone == 0)] = number
+        yield Removals(gone.copy(), by_direction(codes, mask)[:, edges])
+
+
+def causes_by_round(
+    config: RunConfig, graph: Graph, masks: Sequence[EdgeMask], source: Source = no_source
+) -> list[Codes]:
+    """Return the codes [entries] of the causes after rounds 0, 1, ...; arguments as of `removal_causes`."""
+    nothing = np.zeros(masks[0].keep.size, dtype=np.int8)
+    return [nothing, *(cuts.codes for cuts in cuts_of(config, graph, masks, source))]
 
 
 # The edges of one node

@@ -19,7 +19,10 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from numpy.typing import NDArray
 
+from analysis.palette import cause_style
 from analysis.subgraphs.panel import BACKWARD, BOTH, FORWARD, REMOVED, GraphPanel, Subgraph
+from glt.methods.base import Cause
+from glt.removal_causes import CAUSES
 
 # Paul Tol's colour-blind safe "bright" scheme (SRON/EPS/TN/09-002), readable on white and black; grey is for unknown
 # classes.
@@ -62,8 +65,13 @@ def class_shape(label: int) -> Shape:
 PIXELS_PER_UNIT = 44
 SMALLEST, LARGEST = 5.0, 22.0
 MANY_EDGES = 1500
-# The look of an edge is its state, or this where the round shown removed it.
+# The look of an edge is its state, or this where the round shown removed it. With known causes, removed edges have
+# looks of their own: JUST_REMOVED plus the code of the cause, and as many more where the round shown removed them.
 JUST_REMOVED = 4
+# Strokes and gaps in pixels, by cause.
+STROKES: dict[Cause, list[int]] = {
+    "gradient": [8, 4], "no gradient": [2, 5], "score": [9, 4, 2, 4], "random": [5, 5], "solver": [12, 4, 2, 4],
+}  # fmt: skip
 
 Items = list[dict[str, Any]]
 
@@ -103,32 +111,54 @@ def network_data(panel: GraphPanel, dark: bool) -> dict[str, Any]:
 
 
 def replay_frame(panel: GraphPanel) -> dict[str, Any]:
-    """Return one round of an animation: title, captions, edge looks (one digit each), node sizes, isolated nodes."""
+    """Return one round of an animation: title, captions, edge looks (hexadecimal digits), sizes, isolated nodes."""
     return {
         "title": panel.title,
         "caption": panel.caption,
-        "looks": "".join(map(str, edge_looks(panel).tolist())),
+        "looks": "".join(f"{look:x}" for look in edge_looks(panel).tolist()),
         "sizes": _sizes(panel),
         "lonely": np.flatnonzero(panel.degrees == 0).tolist(),
     }
 
 
 def edge_looks(panel: GraphPanel) -> NDArray[np.uint8]:
-    """Return [m] the look of each edge: its state, or JUST_REMOVED."""
-    return np.where(panel.fresh, np.uint8(JUST_REMOVED), panel.states)
+    """Return [m] the look of each edge: its state, JUST_REMOVED, or that of the cause of its removal."""
+    looks = np.where(panel.fresh, np.uint8(JUST_REMOVED), panel.states)
+    if panel.removals is None:
+        return looks
+    cause = panel.removals.decisive
+    by_cause = JUST_REMOVED + cause + np.where(panel.fresh, len(CAUSES) - 1, 0)
+    return np.where(cause > 0, by_cause, looks).astype(np.uint8)
+
+
+def _is_removed(look: int) -> bool:
+    return look not in (FORWARD, BACKWARD, BOTH)
+
+
+def cause_color(cause: Cause, dark: bool) -> str:
+    """Return the colour of edges that were removed by a cause."""
+    style = cause_style(cause)
+    return style.dark if dark else style.words
 
 
 def edge_styles(tone: Look) -> dict[int, dict[str, Any]]:
     """Return vis-network's options of each look of an edge; every style sets the same options."""
     one_way = {"arrows": "middle", "dashes": False, "width": 1.1, "color": {"color": tone.kept, "opacity": 0.6}}
     gone = {"arrows": "", "dashes": [2, 6], "width": 1.2, "color": {"color": tone.removed, "opacity": 0.45}}
-    return {
+    styles = {
         REMOVED: gone,
         FORWARD: one_way,
         BACKWARD: one_way,
         BOTH: {"arrows": "", "dashes": False, "width": 1.5, "color": {"color": tone.kept, "opacity": 0.8}},
         JUST_REMOVED: {**gone, "dashes": [9, 5], "width": 2.6, "color": {"color": tone.removed, "opacity": 1}},
     }
+    for code, cause in enumerate(CAUSES):
+        if cause is not None:
+            color = cause_color(cause, tone is DARK)
+            earlier = {"arrows": "", "dashes": STROKES[cause], "width": 1.3, "color": {"color": color, "opacity": 0.75}}
+            now = {**earlier, "width": 2.8, "color": {"color": color, "opacity": 1}}
+            styles |= {JUST_REMOVED + code: earlier, JUST_REMOVED + code + len(CAUSES) - 1: now}
+    return styles
 
 
 def _nodes(panel: GraphPanel, tone: Look) -> Items:
@@ -182,8 +212,27 @@ def _edges(panel: GraphPanel, tone: Look) -> Items:
     ends = panel.subgraph.edges[:, order]
     source, target = np.where(states == BACKWARD, ends[::-1], ends).tolist()
     return [
-        {"id": i, "from": a, "to": b, "removed": look in (REMOVED, JUST_REMOVED), **styles[look]}
+        {"id": i, "from": a, "to": b, "removed": _is_removed(look), **styles[look], **_why(panel, i)}
         for i, a, b, look in zip(order.tolist(), source, target, looks, strict=True)
+    ]
+
+
+def _why(panel: GraphPanel, edge: int) -> dict[str, str]:
+    """Return what hovering over an edge says of its removal, and its cause; nothing where causes are not shown."""
+    if panel.removals is None:
+        return {}
+    low, high = (panel.subgraph.names[node] for node in panel.subgraph.edges[:, edge].tolist())
+    words, cause = panel.removals.words(edge, low, high), CAUSES[int(panel.removals.decisive[edge])]
+    return ({"title": words} if words else {}) | ({"cause": cause} if cause else {})
+
+
+def _shown_causes(panels: Sequence[GraphPanel], dark: bool) -> list[dict[str, str]]:
+    """Return name, colour and strokes of every cause that removed an edge shown, for the legend."""
+    codes = {int(code) for panel in panels if panel.removals for code in np.unique(panel.removals.decisive)}
+    return [
+        {"name": cause, "color": cause_color(cause, dark), "dashes": " ".join(map(str, STROKES[cause]))}
+        for code, cause in enumerate(CAUSES)
+        if cause is not None and code in codes
     ]
 
 
@@ -254,6 +303,7 @@ def panels_html(
             rounds=max(map(len, replay), default=0),
             any_one_way=((states == FORWARD) | (states == BACKWARD)).any(),
             any_marked=bool(len(marked)),
+            causes=_shown_causes(panels, dark),
             data=_data(panels, dark, selected, marked) | _replay_data(panels[0].subgraph, dark, replay),
         )
     )

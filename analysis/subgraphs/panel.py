@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from analysis.measures.basic import isolated_nodes
 from analysis.measures.connectivity import components
 from analysis.measures.graph import MeasuredGraph
+from analysis.removal.edges import Removals
 from analysis.subgraphs.layout import Positions, layout
 from glt import formats
 from glt.datasets.graph import Graph, IntArray
 from glt.masks import BoolArray, EdgeMask
+from glt.removal_causes import CAUSES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +166,8 @@ class GraphPanel:
 
     `states` [m] are the `edge_states`, `fresh` [m] marks edges whose last direction was removed in this round;
     `degrees` [n] and `full_degrees` [n] count neighbours in the whole graph, after pruning (either way) and before;
-    `sample` and `whole` are the counts, `whole_fresh` the number of edges removed in this round.
+    `sample` and `whole` are the counts, `whole_fresh` the number of edges removed in this round. `removals` of the m
+    edges colour removed ones by cause.
     """
 
     title: str
@@ -176,6 +179,7 @@ class GraphPanel:
     sample: Counts
     whole: Counts
     whole_fresh: int
+    removals: Removals | None = None
 
     @property
     def caption(self) -> tuple[str, str]:
@@ -227,7 +231,7 @@ def panel_table(panels: Sequence[GraphPanel]) -> pd.DataFrame:
 
     Columns: `panel` (its title), `kind` (node, edge), `node`, `x`, `y`; for nodes `class` and `degree` (in the whole
     pruned graph); for edges `other`, `other_x`, `other_y`, `state` (kept, one way: from `node` to `other`, one way
-    back, removed) and `removed_now` (in this round).
+    back, removed), `removed_now` (in this round) and, in panels with `removals`, `cause` (of the last direction's).
     """
     import pandas as pd
 
@@ -254,4 +258,6 @@ def _edges(panel: GraphPanel) -> pd.DataFrame:
     (x, y), (other_x, other_y) = part.positions[low].T, part.positions[high].T
     ends = {"node": names[low], "x": x, "y": y, "other": names[high], "other_x": other_x, "other_y": other_y}
     states = [STATES[state] for state in panel.states.tolist()]
-    return pd.DataFrame({"panel": panel.title, "kind": "edge", **ends, "state": states, "removed_now": panel.fresh})
+    causes = {} if panel.removals is None else {"cause": [CAUSES[code] for code in panel.removals.decisive.tolist()]}
+    about = {"state": states, "removed_now": panel.fresh, **causes}
+    return pd.DataFrame({"panel": panel.title, "kind": "edge", **ends, **about})

@@ -23,7 +23,7 @@ from glt.datasets import Graph
 from glt.jobs.estimate import Forecast, forecast
 from glt.lottery.graph import graph_of
 from glt.masks import EdgeMask
-from glt.removal_causes import seed_source
+from glt.removal_causes import Codes, seed_source
 from glt.store import MacConvention, Run, SeedRun
 from glt.verdicts import DELTA
 
@@ -178,12 +178,17 @@ def removal_rounds(run: Run, seed: int) -> NDArray[np.int16]:
     return edges.removal_rounds(masks_of(run, seed))
 
 
-@cached(16, shared=True)
-def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
-    """Return the cause of each removal: `analysis.removal.edges`."""
+@cached(8, shared=True)
+def causes_by_round(run: Run, seed: int) -> list[Codes]:
+    """Return the causes of the removals up to every round: `analysis.removal.edges`."""
     seed_run = run.seed(seed)
     graph = graph_of(seed_run)
-    return edges.removal_causes(run.config, graph, masks_of(run, seed), seed_source(seed_run, graph))
+    return edges.causes_by_round(run.config, graph, masks_of(run, seed), seed_source(seed_run, graph))
+
+
+def removal_causes(run: Run, seed: int) -> NDArray[np.int8]:
+    """Return the cause of each removal: `analysis.removal.edges`."""
+    return edges.by_direction(causes_by_round(run, seed)[-1], edge_mask(run, seed, 0))
 
 
 # The scores of all rounds of a large graph take 100 MB and more.

@@ -326,7 +326,8 @@ def _pick_round(runs: Sequence[Run], choices: FigureChoices, uses: Collection[Us
         picked = graph_select.pick_round_sample(graph)
         graph_select.tell_unknown(graph, picked)
         fresh = controls.switch("fresh", "Edges removed in this round", help="Highlights them with strong dashes.")
-        choices = replace(choices, sample=replace(picked.sample, nodes=picked.nodes), fresh=fresh)
+        by_cause = controls.switch("by_cause", "Causes", help="Colours removed edges by what decided their removal.")
+        choices = replace(choices, sample=replace(picked.sample, nodes=picked.nodes), fresh=fresh, causes=by_cause)
     return choices
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from analysis.figures.scores import score_lines
 from analysis.labels import dataset_label, metric_label, short_title
 from analysis.removal.causes import cause_table, mean_shares
 from analysis.removal.causes import sentences as sentences_on_causes
-from analysis.removal.edges import Way, degrees, edges_of, no_classes, no_scores, removal_sentence
+from analysis.removal.edges import Way, degrees, edges_of, no_classes, no_scores, removal_history, removal_sentence
 from analysis.removal.groups import chance_words, loss_table, sentences
 from analysis.removal.scores import Decision, score_table
 from analysis.runs import shared_graph, training_part
@@ -52,6 +52,7 @@ from glt.store import Run
 
 HEIGHT = 660
 BESIDE = "beside"
+ABOUT_CAUSES = "Colours removed edges by what decided the removal of their last direction; hovering tells both."
 ABOUT_COMPARING = "Adds a panel: the same nodes in the same seed of another run."
 SECTIONS = {
     "why": "Removal of an edge",
@@ -73,6 +74,7 @@ class View:
     beside: Run | None
     graph: Graph
     sample: RoundSample
+    by_cause: bool
 
     @property
     def runs(self) -> list[Run]:
@@ -121,15 +123,17 @@ def _controls(finished: list[Run]) -> View:
         beside = next((other for other in others if other.reference == named), None)
     with frame.row("sample-controls"):
         sample = graph_select.pick_round_sample(graph)
+        with frame.row("switches", "center", width="content"):
+            by_cause = controls.switch("by_cause", "Causes", help=ABOUT_CAUSES)
     run_select.tell_gone(BESIDE)
     graph_select.tell_unknown(graph, sample)
-    return View(run, seed, number, beside, graph, sample)
+    return View(run, seed, number, beside, graph, sample, by_cause)
 
 
 def _panels(view: View) -> None:
     part, centre = view.part, view.sample.sample.center
     rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
-    html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre)
+    html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre, view.by_cause)
     shown = [_panel(view.graph, part, run, view.seed, last) for run, last in zip(view.runs, rounds, strict=True)]
     alt = [f"{panel.title}: {'; '.join(panel.caption)}." for panel in (original_panel(view.graph, part), *shown)]
     name = dataset_label(view.graph.name)
@@ -181,16 +185,31 @@ def _is_comparable(run: Run, other: Run, seed: int) -> bool:
 
 @cache.cached(48, spinner="Drawing the rounds")
 def _document(
-    graph: Graph, part: Subgraph, runs: list[Run], rounds: list[int], seed: int, dark: bool, selected: int | None
+    graph: Graph,
+    part: Subgraph,
+    runs: list[Run],
+    rounds: list[int],
+    seed: int,
+    dark: bool,
+    selected: int | None,
+    by_cause: bool,
 ) -> str:
-    """Return the panels as HTML, with all earlier rounds for the replay."""
+    """Return the panels as HTML, with all earlier rounds for the replay; removed edges coloured `by_cause`."""
     original = original_panel(graph, part)
     replay = [
         [_panel(graph, part, run, seed, number) for number in range(last + 1)]
         for run, last in zip(runs, rounds, strict=True)
     ]
+    if by_cause:
+        replay = [_with_causes(panels, part, run, seed) for run, panels in zip(runs, replay, strict=True)]
     shown = [original, *(panels[-1] for panels in replay)]
     return panels_html(shown, dark, HEIGHT, selected, [[original], *replay])
+
+
+def _with_causes(panels: list[GraphPanel], part: Subgraph, run: Run, seed: int) -> list[GraphPanel]:
+    """Return the panels of rounds 0, 1, ... with the causes of their removals."""
+    history = removal_history(cache.masks_of(run, seed), cache.causes_by_round(run, seed), part.edge_ids)
+    return [replace(panel, removals=removals) for panel, removals in zip(panels, history, strict=False)]
 
 
 @cache.cached(512, shared=True)

@@ -57,6 +57,15 @@ def test_a_removal_without_gradient_is_stated(open_page: OpenPage) -> None:
     assert texts(app).count("Cause: gradient.") == 2
 
 
+def test_removed_edges_are_coloured_by_cause(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("random", ("done",))
+    (plain,) = open_page("subgraphs", round="3").get("iframe")
+    (coloured,) = open_page("subgraphs", round="3", by_cause="1").get("iframe")
+    assert "removed: random" in coloured.proto.srcdoc
+    assert "Removed in round " in coloured.proto.srcdoc
+    assert "removed: random" not in plain.proto.srcdoc
+
+
 def test_a_run_without_edge_scores_is_stated(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random", ("done",))
     assert "there are no scores" in texts(open_page("subgraphs", section="why"))

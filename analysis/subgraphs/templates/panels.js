@@ -16,7 +16,8 @@
   const panels = [...document.querySelectorAll(".canvas")].map((canvas, number) => {
     const { nodes, edges, options } = data.panels[number];
     const sets = { nodes: new vis.DataSet(nodes), edges: new vis.DataSet(edges) };
-    return { ...sets, titles: nodes.map(({ title }) => title), network: new vis.Network(canvas, sets, options) };
+    const reasons = Object.fromEntries(edges.map(({ id, title }) => [id, title]));
+    return { ...sets, titles: nodes.map(({ title }) => title), reasons, network: new vis.Network(canvas, sets, options) };
   });
   const networks = panels.map((panel) => panel.network);
 
@@ -76,7 +77,7 @@
   };
 
   const joins = ({ from, to }, [one, other]) => (from === one && to === other) || (from === other && to === one);
-  const fate = (edge) => (edge.removed ? "removed" : edge.arrows ? "kept one way" : "kept");
+  const fate = (edge) => (edge.removed ? ["removed", edge.cause].filter(Boolean).join(": ") : edge.arrows ? "kept one way" : "kept");
   const describeEdge = () => {
     const ends = selected.map((node) => data.names[node]).join(" to ");
     const fates = data.panels.map(({ edges }) => edges.find((edge) => joins(edge, selected))).map((e) => (e ? fate(e) : ""));
@@ -175,18 +176,20 @@
   });
 
   // Playing: the rounds of every panel one after the other, up to the one that the page shows.
-  const [REMOVED, BACKWARD, JUST_REMOVED, MILLISECONDS] = [0, 2, 4, 900];
+  const [FORWARD, BACKWARD, BOTH, MILLISECONDS] = [1, 2, 3, 900];
   const last = Math.max(0, ...data.replay.map((frames) => frames.length - 1));
   let timer = null;
   let shown = last;
 
-  const drawEdges = (panel, looks) => {
+  const drawEdges = (panel, looks, isLast) => {
     const [low, high] = data.ends;
     panel.edges.update([...looks].map((digit, id) => {
-      const look = Number(digit);
-      const removed = look === REMOVED || look === JUST_REMOVED;
+      const look = parseInt(digit, 16);
+      const removed = ![FORWARD, BACKWARD, BOTH].includes(look);
       const [from, to] = look === BACKWARD ? [high[id], low[id]] : [low[id], high[id]];
-      return { id, from, to, removed, hidden: removed && hides(), ...data.styles[look] };
+      // What hovering says is about the round of the page, so it waits for it.
+      const title = isLast ? panel.reasons[id] : undefined;
+      return { id, from, to, removed, title, hidden: removed && hides(), ...data.styles[look] };
     }));
   };
   const drawNodes = (panel, frame, isLast) => {
@@ -203,7 +206,7 @@
     data.replay.forEach((frames, place) => {
       if (frames.length < 2) return;
       const frame = frames[Math.min(number, frames.length - 1)];
-      drawEdges(panels[place], frame.looks);
+      drawEdges(panels[place], frame.looks, number === last);
       drawNodes(panels[place], frame, number === last);
       const figure = document.querySelectorAll("figure")[place];
       figure.querySelector(".title").textContent = frame.title;

@@ -123,6 +123,21 @@ def test_edges_removed_by_the_round_are_marked(make_run: Callable[..., Run]) -> 
     assert len(edges) == gone + one_way + both + fresh
 
 
+def test_removed_edges_are_drawn_by_cause() -> None:
+    run = next(run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72")
+    chosen = FigureChoices(round=17, sample=SMALL, causes=True)
+    drawing = plan("subgraphs", [run], chosen)
+    edges = drawing.points[(drawing.points["kind"] == "edge") & (drawing.points["panel"] != "Original")]
+    counts = edges["cause"].value_counts().to_dict()
+    assert set(counts) <= {"gradient", "no gradient"}
+    assert sum(counts.values()) == (edges["state"] == "removed").sum() > 0
+    figure = on_page(drawing, chosen)
+    assert lines(figure, 1)[1:3] == [counts.get("gradient", 0), counts.get("no gradient", 0)]
+    labels = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert {f"Removed: {cause}" for cause in counts} <= labels
+    assert "Removed" not in labels
+
+
 def test_named_nodes_are_a_sample(make_run: Callable[..., Run]) -> None:
     run = make_run()
     chosen = FigureChoices(sample=Sample(kind="nodes", size=10, nodes=(0, 5)))

@@ -6,14 +6,17 @@ import json
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import BytesIO
+from itertools import product
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 from playwright.sync_api import Page, expect
 
+from analysis.removal.edges import Removals
 from analysis.subgraphs.html import JUST_REMOVED, LARGEST, SMALLEST, edge_looks, network_data, panels_html, replay_frame
 from analysis.subgraphs.layout import LARGE, layout, pivot_layout
 from analysis.subgraphs.overview import overview_png
@@ -26,11 +29,13 @@ from analysis.subgraphs.panel import (
     edge_states,
     make_panel,
     original_panel,
+    panel_table,
     take,
 )
 from analysis.subgraphs.samplers import find_communities, sample_nodes
 from glt.datasets import Graph
 from glt.masks import EdgeMask
+from glt.removal_causes import CAUSES
 from tests.analysis.subgraphs.conftest import MILLISECONDS
 
 ALL = np.arange(7)
@@ -136,6 +141,58 @@ def test_edges_of_this_round_differ_from_those_removed_earlier(two_triangles: Gr
     frame = replay_frame(panel)
     assert frame["looks"] == "4120333"
     assert frame["lonely"] == [6]
+
+
+@pytest.fixture
+def by_cause(two_triangles: Graph, mask: EdgeMask) -> GraphPanel:
+    """Edge 0 goes in round 2 by a gradient, edge 3 without one in round 1; edges 1 and 2 lose a direction."""
+    after = EdgeMask("directed", mask.keep & np.array([0, 1, 1, 1, 1, 1, 1] * 2, dtype=np.bool_))
+    missing = ~after.directions()
+    rounds = np.where(missing, np.array([2, 1, 1, 1, 0, 0, 0]), 0).astype(np.int16)
+    causes = np.where(missing, np.array([1, 1, 2, 2, 0, 0, 0]), 0).astype(np.int8)
+    panel = make_panel(two_triangles, take(two_triangles, ALL), after, "UGS, round 2", before=mask)
+    return replace(panel, removals=Removals(rounds, causes))
+
+
+def test_removed_edges_have_the_look_of_their_cause(by_cause: GraphPanel) -> None:
+    first, last = JUST_REMOVED + 1, JUST_REMOVED + 2
+    assert edge_looks(by_cause).tolist() == [first + len(CAUSES) - 1, FORWARD, BACKWARD, last, BOTH, BOTH, BOTH]
+    assert replay_frame(by_cause)["looks"] == "a126333"
+    edges = {edge["id"]: edge for edge in network_data(by_cause, dark=False)["edges"]}
+    assert [number for number, edge in edges.items() if edge["removed"]] == [0, 3]
+    assert [edges[number]["cause"] for number in (0, 3)] == ["gradient", "no gradient"]
+    assert edges[0]["title"] == "Removed in round 2, gradient"
+    assert edges[0]["color"]["color"] != edges[3]["color"]["color"]
+    assert edges[0]["dashes"] != edges[3]["dashes"]
+    assert edges[0]["width"] > edges[3]["width"]
+    kept, lost = edges[1]["title"].split("\n")
+    assert (kept.endswith(": kept"), lost.endswith(": removed in round 1, gradient")) == (True, True)
+    assert "title" not in edges[4]
+    table = panel_table([by_cause])
+    causes = table[table["kind"] == "edge"]["cause"].fillna("")
+    assert causes.tolist() == ["gradient", "", "", "no gradient", "", "", ""]
+
+
+def test_the_legend_names_the_causes_shown(by_cause: GraphPanel) -> None:
+    document = panels_html([by_cause])
+    legend = document.partition("<footer>")[2].partition("</footer>")[0]
+    assert [cause for cause in CAUSES if f"removed: {cause}</li>" in legend] == ["gradient", "no gradient"]
+    assert "removed earlier" not in legend
+    without = panels_html([replace(by_cause, removals=None)]).partition("<footer>")[2]
+    assert "removed earlier" in without
+    assert "removed: " not in without.partition("</footer>")[0]
+
+
+def test_the_last_direction_decides_about_the_cause() -> None:
+    """Against a loop over all pairs of rounds (0: kept) and causes of both directions."""
+    cases = list(product(product(range(3), repeat=2), product(range(1, 6), repeat=2)))
+    rounds = np.array([pair[0] for pair in cases], dtype=np.int16).T
+    causes = np.where(rounds > 0, np.array([pair[1] for pair in cases], dtype=np.int8).T, 0).astype(np.int8)
+    expected = []
+    for (one, other), (first, second) in zip(rounds.T.tolist(), causes.T.tolist(), strict=True):
+        last = first if one > other else second if other > one else min(first, second)
+        expected.append(last if one and other else 0)
+    assert Removals(rounds, causes).decisive.tolist() == expected
 
 
 def test_a_returning_edge_is_not_newly_removed(two_triangles: Graph) -> None:
