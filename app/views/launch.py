@@ -159,12 +159,27 @@ def _all_settings(setting: Mapping[str, str], methods: Sequence[str], resolved: 
     model, task = MODELS.get(setting["model"]), TASKS.get(setting["task"])
     owners = [(model.label, model.Options), (task.label, task.Options)]
     owners += [(method.label, method.Options) for method in map(METHODS.get, methods)]
-    for label, options in owners:
-        names = [name for name in options.model_fields if name != MASKS_OF]
-        if options.model_fields:
-            st.markdown(f"**{label}**")
-            filled |= fields(options, names, resolved)
+    for label, options, names in option_sections(owners):
+        st.markdown(f"**{label}**")
+        filled |= fields(options, names, resolved)
     return filled
+
+
+def option_sections(
+    owners: Sequence[tuple[str, type[BaseModel]]],
+) -> Iterator[tuple[str, type[BaseModel], Sequence[str]]]:
+    """Yield labels, model and names of the options with the same owners; an option of several is there once."""
+    labels: dict[str, list[str]] = {}
+    for label, options in owners:
+        for name in options.model_fields:
+            labels.setdefault(name, []).append(label)
+    sections: dict[tuple[str, ...], list[str]] = {}
+    for name, found in labels.items():
+        if name != MASKS_OF:
+            sections.setdefault(tuple(found), []).append(name)
+    models = dict(reversed(owners))
+    for found_labels, names in sections.items():
+        yield ", ".join(found_labels), models[found_labels[0]], names
 
 
 # Settings

