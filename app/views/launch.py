@@ -418,7 +418,7 @@ def _cost(catalog: Catalog, draft: Draft) -> None:
             starts = check_needs(catalog.store, config, planned.seeds) or starts
     except StudioError as error:
         frame.failure(*(error.faults if isinstance(error, ConfigError) else [str(error)]))
-        st.button("Start", key="start", type="primary", disabled=True, width="stretch")
+        st.button("Start", key="start-runs", type="primary", disabled=True, width="stretch")
         return
     cost = cache.forecast_of(catalog, planned.configs, planned.seeds)
     _numbers(cost)
@@ -430,7 +430,7 @@ def _cost(catalog: Catalog, draft: Draft) -> None:
         st.warning(frame.plain(sentence), icon=":material/warning:")
     words = f"Start {formats.number_of(len(planned.configs), 'run')}"
     if st.button(
-        words, key="start", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"
+        words, key="start-runs", type="primary", icon=":material/play_arrow:", disabled=not cost.epochs, width="stretch"
     ):
         started = start_all(catalog.store, planned.configs, planned.seeds)
         say_not_started(started)

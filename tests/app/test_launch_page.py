@@ -16,6 +16,7 @@ from glt.datasets import DATASETS
 from glt.errors import ConfigError
 from glt.jobs import memory, sweep
 from glt.jobs.launcher import Started
+from glt.methods import METHODS
 from glt.presets import resolve
 from glt.pretraining.config import PretrainConfig, resolve_pretraining
 from glt.scores import SCORES
@@ -47,7 +48,7 @@ def test_bad_input_is_one_sentence_and_starts_nothing(
 ) -> None:
     app = open_page("launch", **wrong)
     assert [expected in error.value for error in app.error] == [True]
-    assert app.button(key="start").disabled
+    assert app.button(key="start-runs").disabled
 
 
 def test_all_input_errors_are_shown_at_once(store: Store, open_page: OpenPage) -> None:
@@ -56,7 +57,17 @@ def test_all_input_errors_are_shown_at_once(store: Store, open_page: OpenPage) -
     head, *listed = [line for line in error.value.split("\n") if line]
     assert head == "**3 problems**"
     assert ["'x' is not a seed" in listed[0], "hidden cannot" in listed[1], "p_graph must" in listed[2]] == [True] * 3
-    assert app.button(key="start").disabled
+    assert app.button(key="start-runs").disabled
+
+
+@pytest.mark.parametrize("method", METHODS.names())
+def test_the_options_of_every_method_have_fields(open_page: OpenPage, method: str) -> None:
+    app = open_page("launch", methods=method)
+    assert not app.exception
+    labels = {field.key for kind in ("text_input", "selectbox") for field in app.get(kind)}
+    # The source of random tickets is chosen among finished runs.
+    assert METHODS.get(method).Options.model_fields.keys() - {"masks_of"} <= labels
+    assert app.button(key="start-runs")
 
 
 def test_seeds_are_sorted_and_unique() -> None:
@@ -76,7 +87,7 @@ def test_each_method_becomes_a_run_with_the_same_seeds(
 
     monkeypatch.setattr(sweep, "begin", begin)
     app = open_page("launch", methods=["ugs", "admm"], seeds="0, 2", hidden="16", admm_rho="0.01", gamma_graph="0.5")
-    app.button(key="start").click().run()
+    app.button(key="start-runs").click().run()
     assert not app.exception
     wanted = {"hidden": 16, "gamma_graph": 0.5}
     assert started == [
@@ -105,7 +116,7 @@ def test_edge_scores_are_offered_by_their_labels_and_started(
     offered = app.selectbox(key="score")
     assert offered.options == ["Local degree (preset)", *(score.label for score in SCORES)]
     assert all(f"`{score.name}`): {score.description}" in offered.help for score in SCORES)
-    app.button(key="start").click().run()
+    app.button(key="start-runs").click().run()
     assert not app.exception
     expected = {"method": "score", "score": "jaccard", "inverse": True}
     assert started == [resolve({"method": "ugs"}, "official"), resolve(expected, "official")]
@@ -125,7 +136,7 @@ def test_an_option_of_several_methods_has_one_field_and_reaches_all(
     app = open_page("launch", methods=methods, seeds="0", mask_noise="0.001", wd_nodes="30")
     headings = {text.value.strip("*") for text in app.markdown if text.value.startswith("**")}
     assert {"UGS, WD-GLT, ACE-GLT", "UGS, WD-GLT, ACE-GLT, FastGLT", "WD-GLT", "ACE-GLT", "FastGLT"} <= headings
-    app.button(key="start").click().run()
+    app.button(key="start-runs").click().run()
     assert not app.exception
     noisy = {config.method: config.options.get("mask_noise") for config in started}
     assert noisy == {**dict.fromkeys(methods[:4], 0.001), "score": None, "teddy": None}
@@ -143,7 +154,7 @@ def test_finished_rounds_cost_nothing(make_run: MakeRun, open_page: OpenPage) ->
     app = open_page("launch", methods="ugs", seeds="0, 1", rounds="3", epochs="5", retrain_epochs="5")
     cost = {metric.label: metric.value for metric in app.metric}
     assert cost["Epochs"] == "0"
-    assert app.button(key="start").disabled
+    assert app.button(key="start-runs").disabled
     short = {"rounds": "3", "epochs": "5", "retrain_epochs": "5"}
     app = open_page("launch", methods="ugs", seeds="0, 1", vary="p_graph", sweep_p_graph="0.05, 0.1", **short)
     cost = {metric.label: metric.value for metric in app.metric}
@@ -177,12 +188,12 @@ def test_random_tickets_need_a_source_run(store: Store, make_run: MakeRun, open_
     assert [error.value for error in app.error] == [
         "Random tickets need a source of masks: add --set masks_of=RUN, a finished run of the same store."
     ]
-    assert app.button(key="start").disabled
+    assert app.button(key="start-runs").disabled
     run = make_run("ugs")
     app = open_page("launch", methods="reinit", seeds="0", rounds="3")
     app.selectbox(key="masks_of").set_value(run.name).run()
     assert not app.error
-    assert not app.button(key="start").disabled
+    assert not app.button(key="start-runs").disabled
 
 
 def test_too_little_memory_is_reported_before_the_start(
@@ -242,7 +253,7 @@ def test_grid_points_are_counted_estimated_and_started(
     app.multiselect(key="vary").set_value(["p_graph", "p_weight"]).run()
     assert not app.exception
     # The paper's own values stand in the fields at first.
-    assert app.button(key="start").label == "Start 9 runs"
+    assert app.button(key="start-runs").label == "Start 9 runs"
     app.text_input(key="sweep_p_weight").set_value(".1, .3").run()
     counts = "3 values of p_graph \N{MULTIPLICATION SIGN} 2 values of p_weight: 6 runs for each method."
     assert counts in [caption.value for caption in app.caption]
@@ -250,7 +261,7 @@ def test_grid_points_are_counted_estimated_and_started(
     assert cost["Workers"].startswith("12 on ")
     # Each seed: 200 epochs of round 0 and 400 of every other one.
     assert cost["Epochs"] == f"{12 * (200 + 20 * 400):,}"
-    app.button(key="start").click().run()
+    app.button(key="start-runs").click().run()
     assert not app.exception
     assert started == [
         (resolve({"method": "ugs", "hidden": 16, "p_graph": g, "p_weight": w}, "official"), [0, 1])
@@ -265,7 +276,7 @@ def test_the_grid_is_restored_from_the_url(store: Store, open_page: OpenPage) ->
     assert app.query_params["sweep_hidden"] == "8,16"
     assert app.query_params["sweep_p_graph"] == "0.05, 0.1, 0.2"
     assert app.text_input(key="sweep_hidden").value == "8,16"
-    assert app.button(key="start").label == "Start 12 runs"
+    assert app.button(key="start-runs").label == "Start 12 runs"
     text = " ".join(each.value for each in (*app.markdown, *app.caption))
     assert "hidden = 8, p_graph = 0.05" in text
     assert "and 6 more" in text
@@ -342,7 +353,7 @@ def test_launch_offers_matching_finished_pretrainings(
     assert not app.exception
     assert app.query_params["pretraining"] == run.name
     assert "seed 0 from its seed 0, seed 1 from its seed 0" in texts(app)
-    app.button(key="start").click().run()
+    app.button(key="start-runs").click().run()
     assert [config.options["pretraining"] for config in started] == [run.name]
 
 
@@ -352,7 +363,7 @@ def test_a_pretraining_that_does_not_fit_is_one_sentence(
     run = make_pretraining()
     app = open_page("launch", pretraining=run.name)
     assert ["has width 16, but the first layer of gcn" in error.value for error in app.error] == [True]
-    assert app.button(key="start").disabled
+    assert app.button(key="start-runs").disabled
 
 
 def test_a_damaged_first_layer_is_reported(make_pretraining: MakePretraining, open_page: OpenPage) -> None:

@@ -395,10 +395,10 @@ def test_a_missing_pretraining_is_not_replaced_by_a_random_start(
     store.move_to_trash(pretraining.path)
     app.run()
     assert any(f"The run {pretraining.name} is no longer in the store" in error.value for error in app.error)
-    assert app.button(key="start").disabled
+    assert app.button(key="start-runs").disabled
     app.button(key="go-on-without-pretraining").click().run()
     assert not app.error
-    assert not app.button(key="start").disabled
+    assert not app.button(key="start-runs").disabled
 
 
 def test_the_log_of_a_missing_run_is_one_sentence(pair: tuple[Run, Run]) -> None:

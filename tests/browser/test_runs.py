@@ -157,7 +157,7 @@ def test_a_run_is_deleted_and_the_trash_emptied(page: Page, address: str, store:
 ENGINE = Path(__file__).parents[1] / "fake_engine"
 # Workers of these wait to be stopped.
 ENDLESS = "methods=ugs&methods=random&seeds=0,1&rounds=200&epochs=1&retrain_epochs=3"
-PRESS = "document.querySelector('.st-key-start button').click()"
+PRESS = "document.querySelector('.st-key-start-runs button').click()"
 
 
 @pytest.fixture(scope="module")
