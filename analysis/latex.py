@@ -27,6 +27,7 @@ from analysis.measures import descriptions
 from analysis.stability import stability_summary
 from analysis.tables.captions import MAC_WORDS, averaged_over, data_words, metric_words, score_words
 from analysis.tables.curves import Score
+from analysis.transfer import COMPARISONS, GROUP, group_words, transfer_summary
 from glt import formats
 from glt.store import MacConvention
 from glt.verdicts import DELTA, half_width, rule_words
@@ -323,6 +324,26 @@ def stability_latex(table: pd.DataFrame, label: str = "tab:stability") -> str:
         "average for independent draws with the same counts."
     )
     headers = ["Masks", "Round", *map(formats.opening, parts)]
+    return booktabs(headers, rows, caption=caption, label=label)
+
+
+def transfer_latex(table: pd.DataFrame, label: str = "tab:transfer") -> str:
+    """Return the `transfer_summary` of a `transfer_table` as LaTeX: a row a matrix and round, a column a comparison."""
+    summary = transfer_summary(table)
+    rows = []
+    for _, own in summary.groupby([*GROUP, "round"], sort=False):
+        found = own.set_index("comparison")
+        cells = [
+            number(100 * row["mean"], 100 * (row["high"] - row["mean"]), bold=row["verdict"] in ("higher", "lower"))
+            for row in found.reindex(list(COMPARISONS)).to_dict("records")
+        ]
+        rows.append([group_words(own.iloc[0].to_dict()), str(own["round"].iloc[0]), *cells])
+    caption = (
+        "Masks found with one seed and retrained under another, in points: mean over the seeds of retraining with the "
+        r"half-width of its 95\% $t$ interval, bold where a paired $t$ test is significant at 5\%, Holm over "
+        f"{formats.number_of(int(summary['family'].max()), 'comparison')}. All seeds of retraining share the masks."
+    )
+    headers = ["Masks", "Round", *map(formats.opening, COMPARISONS.values())]
     return booktabs(headers, rows, caption=caption, label=label)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Figures are registered under the names of their files; the registry imports pandas, which would make the help slow.
 FOLDER = Path(__file__).parents[1] / "figures"
 FIGURES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if "\nFIGURES.register(" in path.read_text("utf-8")))
-PAPER_TABLES = ("measurements", "trend", "tickets", "paper", "budget", "stability")
+PAPER_TABLES = ("measurements", "trend", "tickets", "paper", "budget", "stability", "transfer")
 # Tables that programs read; figures show the same for papers.
 EVIDENCE = ("who_pays", "flips", "calibration")
 KINDS, TABLES = ("pdf", "svg", "png", "pgf"), ("csv", "json")
@@ -344,6 +344,15 @@ def _evidence(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
     return (found.flips if args.table == "flips" else found.groups), lambda made: ""
 
 
+def _transfer(runs: Sequence[Run], args: Args) -> tuple[pd.DataFrame, ToLatex]:
+    from analysis.latex import transfer_latex
+    from analysis.runs import must_have_rows
+    from analysis.tables.rounds import rounds_table
+    from analysis.transfer import transfer_table
+
+    return transfer_table(runs, must_have_rows(rounds_table(runs)), chosen_score(args)), transfer_latex
+
+
 _TABLES = {
     "measurements": _measurements,
     "trend": _trend,
@@ -351,6 +360,7 @@ _TABLES = {
     "paper": _paper,
     "budget": _budget,
     "stability": _stability,
+    "transfer": _transfer,
 }
 _TABLES |= dict.fromkeys(EVIDENCE, _evidence)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.drawing.description import Axis, Description, Field, Grid, Panel
+from analysis.drawing.labels import cut
 from analysis.figures.base import FIGURES, Figure, FigureChoices
 from analysis.figures.pairs import BAR, CELL, DARK, GREYS, LIGHT, LINE, SCREEN_AROUND
 from analysis.labels import dataset_label
@@ -19,6 +21,8 @@ from glt.store import Run
 
 # More layers than this are shown together; cells of more masks than this have no number.
 MOST_LAYERS, MOST_NUMBERED = 3, 12
+# Letters of a label, and of the end of a run's name after a cut one.
+MOST_LETTERS, END = 18, 4
 HEAD = 0.9
 TITLE = "Chance-corrected overlap"
 
@@ -64,9 +68,10 @@ def shown_parts(table: pd.DataFrame) -> list[str]:
 
 
 def _panel(pairs: pd.DataFrame, title: str, several: bool) -> Panel:
-    by = "label" if several else "seed"
+    by = "run" if several else "seed"
     names = list(dict.fromkeys([*pairs[by], *pairs[f"other_{by}"]]))
     names = names if several else sorted(names)
+    labels = dict(zip([*pairs["run"], *pairs["other_run"]], [*pairs["label"], *pairs["other_label"]], strict=True))
     place = {name: number for number, name in enumerate(names)}
     first, second = pairs[by].map(place).to_numpy(), pairs[f"other_{by}"].map(place).to_numpy()
     values = {
@@ -87,8 +92,23 @@ def _panel(pairs: pd.DataFrame, title: str, several: bool) -> Panel:
             "%{y}, %{x}<br>Jaccard %{customdata[0]}, by chance %{customdata[1]}<br>z %{customdata[2]}<extra></extra>"
         ),
     )
-    axis = Axis(categories=[str(name) if several else f"Seed {name}" for name in names])
+    categories = short_labels({name: labels[name] for name in names}) if several else [f"Seed {name}" for name in names]
+    axis = Axis(categories=categories)
     return Panel(x=axis, y=axis, layers=[field], title=title)
+
+
+def short_labels(labels: Mapping[str, str]) -> list[str]:
+    """Return labels of runs that fit beside a matrix, each once: cut ones get the end of the run's name.
+
+    >>> short_labels({"a-1f": "UGS", "a-2f": "Combination (start = fresh)", "a-3f": "Combination (start = theta_0)"})
+    ['UGS', 'Combination (s… 2f', 'Combination (s… 3f']
+    """
+    shown = {run: cut(label, MOST_LETTERS) for run, label in labels.items()}
+    counts = Counter(shown.values())
+    return [
+        words if counts[words] == 1 else f"{cut(labels[run], MOST_LETTERS - END)} {run.rsplit('-', 1)[-1][:END]}"
+        for run, words in shown.items()
+    ]
 
 
 def _two(value: float) -> str:

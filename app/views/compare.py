@@ -45,13 +45,18 @@ from app.components.downloads import drawn, show_number_table, show_rounds
 from app.components.run_select import readable
 from app.data import cache
 from app.views.budget import show_budget
-from app.views.stability import show_stability
+from app.views.masks import show_stability, show_transfer
 from glt import formats
 from glt.formats import cell
 from glt.store import MacConvention, Run
 from glt.verdicts import below_whole, rule_words
 
-VIEWS = {"leaders": "Leaders and pairs", "budget": "Equal budget", "stability": "Stability of masks"}
+VIEWS = {
+    "leaders": "Leaders and pairs",
+    "budget": "Equal budget",
+    "stability": "Stability of masks",
+    "transfer": "Transfer of masks",
+}
 # Rows of the table unless the user asks for all.
 MOST_ROWS = 30
 
@@ -67,8 +72,13 @@ def page() -> None:
         )
         if not finished:
             return
-        shown = {"leaders": _leaders_and_pair, "budget": show_budget, "stability": show_stability}
-        shown[controls.segments("view", "View", VIEWS, label_visibility="collapsed")](finished)
+        show = {
+            "leaders": _leaders_and_pair,
+            "budget": show_budget,
+            "stability": show_stability,
+            "transfer": show_transfer,
+        }
+        show[controls.segments("view", "View", VIEWS, label_visibility="collapsed")](finished)
 
 
 def _leaders_and_pair(finished: Sequence[Run]) -> None:

@@ -176,3 +176,22 @@ def test_masks_of_seeds_and_runs_are_compared(pair: tuple[Run, Run], open_page: 
     table = app.dataframe[0].value
     assert table["Pairs"].tolist() == [3] * len(table)
     assert table["Part"].tolist()[:2] == ["directed entries", "undirected edges"]
+
+
+def test_transfers_are_shown_with_their_sources(make_run: MakeRun, open_page: OpenPage) -> None:
+    source, random = make_run("ugs", states=THREE), make_run("random", states=THREE)
+    options = {"edges_from": f"run:{source.name}", "weights_from": f"run:{source.name}"}
+    for seed in range(3):
+        make_run("combine", states=THREE, **options, source_seed=seed)
+    app = open_page("compare", view="transfer", round="2")
+    assert not app.error
+    assert "Other masks minus own masks" in texts(app)
+    (figure,) = app.get("plotly_chart")
+    trace = json.loads(figure.proto.spec)["data"][0]
+    assert (trace["x"], trace["y"]) == ([f"seed {seed}" for seed in range(3)],) * 2
+    assert random.name in app.query_params["runs"]
+
+
+def test_a_store_without_transfers_says_how_to_make_them(pair: tuple[Run, Run], open_page: OpenPage) -> None:
+    app = open_page("compare", view="transfer")
+    assert "choose one of the method combine" in texts(app)

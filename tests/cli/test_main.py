@@ -274,7 +274,7 @@ def test_the_help_lists_the_choices(verb: str, options: dict[str, list[str]], ca
 
 def test_the_help_lists_experiments_tables_and_defaults(capsys: Capture) -> None:
     assert ", ".join(EXPERIMENTS.names()) in help_of("reproduce", capsys)
-    assert "measurements, trend, tickets, paper, budget, stability" in help_of("table", capsys)
+    assert "measurements, trend, tickets, paper, budget, stability, transfer" in help_of("table", capsys)
     assert f"[default: {100 * DELTA:g}]" in entry(help_of("show", capsys), "--margin, --tolerance")
     usual = RunConfig()
     for option in ("--dataset", "--model", "--method", "--task"):

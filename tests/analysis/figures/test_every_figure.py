@@ -62,6 +62,7 @@ PLACED = {
     "subgraphs": {"x": 1, "y": 1, "other_x": 1, "other_y": 1},
     "teaser": {"x": 100, "mean": 100},
     "training": {"at": 1, "val": 100, "test": 100, "loss": 1},
+    "transfer": {},
     "trend": {"round": 1, "mean": 100, "original": 100},
     "who_pays": {"dense": 100, "accuracy": 100},
 }
