@@ -28,6 +28,8 @@ GAP, BETWEEN = 0.09, 34
 DASHES = {"solid": "solid", "dash": "dash", "dot": "dot", "dashdot": "dashdot", "short": "3px,2px"}
 INSET_INK = "#D62728"
 QUIET = {"hoverinfo": "skip", "showlegend": False}
+# Layers that stand in rows of categories, and the height of a bar in a lane of a row.
+ROWS, LANE = (d.Marks, d.Ranges), 0.24
 FIELD_NOTE = {"size": 12}
 # Ticks of a logarithmic axis.
 MOST_TICKS = 5
@@ -138,6 +140,10 @@ class _Screen:
             # A class may be called by a number, which would else be a place on the axis.
             look |= {"type": "category", "showgrid": False}
             look |= {"autorange": "reversed"} if vertical else {"showline": False, "ticks": ""}
+            if vertical and _has_lanes(panel):
+                names = [escape(name) for name in axis.categories]
+                look |= {"type": "linear", "autorange": None, "range": [len(names) - 0.5, -0.5]}
+                look |= {"tickvals": list(range(len(names))), "ticktext": names, "zeroline": False}
             if not vertical and len(axis.categories) > 3:
                 look["tickangle"] = -35
         if axis.limits is not None:
@@ -228,7 +234,7 @@ class _Screen:
             "opacity": layer.opacity,
             "line": rim,
         }
-        y = _placed(layer.y, panel.y.categories)
+        y = _placed(layer.y, panel)
         yield go.Scatter(x=np.asarray(layer.x), y=y, mode="markers", marker=marker, **self._common(layer))
 
     @_layer.register
@@ -236,9 +242,12 @@ class _Screen:
         low, high = (np.asarray(values, dtype=np.float64) for values in (layer.low, layer.high))
         color = _faded(self._color(layer.ink), layer.opacity)
         if layer.across:
-            names = _placed(layer.at, panel.y.categories)
+            names = _placed(layer.at, panel)
             marker = {"color": color, "line": {"width": 0}}
-            wide = {"base": low, "width": 0.5, "marker": marker, "orientation": "h"}
+            width = LANE if _has_lanes(panel) else 0.5
+            wide = {"base": low, "width": width, "marker": marker, "orientation": "h"}
+            # Bars of several runs stay in their lanes.
+            wide |= {"offset": -width / 2} if _has_lanes(panel) else {}
             yield go.Bar(x=np.maximum(high - low, 0.15), y=names, **wide, **self._common(layer))
             return
         middle = (low + high) / 2
@@ -454,8 +463,17 @@ def _faded(color: str, opacity: float) -> str:
     return palette.faded(color, opacity) if opacity < 1 else color
 
 
-def _placed(values: ArrayLike, categories: Sequence[str]) -> Any:
-    return [escape(categories[int(value)]) for value in np.asarray(values)] if categories else np.asarray(values)
+def _placed(values: ArrayLike, panel: d.Panel) -> Any:
+    names, places = panel.y.categories, np.asarray(values)
+    return [escape(names[int(place)]) for place in places] if names and not _has_lanes(panel) else places
+
+
+def _has_lanes(panel: d.Panel) -> bool:
+    """Return whether marks stand beside each other in a row of categories, between the whole numbers."""
+    if not panel.y.categories:
+        return False
+    rows = [layer.y if isinstance(layer, d.Marks) else layer.at for layer in panel.layers if isinstance(layer, ROWS)]
+    return any((np.asarray(row, dtype=np.float64) % 1).any() for row in rows)
 
 
 def _ticks(axis: d.Axis, panel: d.Panel) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def calibration_curves(table: pd.DataFrame) -> Description:
     ]
     scaled = Key(label=SCALED, dash="dot", width=THIN, about="marks")
     grid = Grid(across=len(panels), each_named=True)
-    return Description(panels=panels, keys=[*looks.keys(), scaled], points=table, grid=grid, height=420)
+    return Description(panels=panels, keys=[*looks.keys(), scaled], points=table, grid=grid, height=420, lettered=False)
 
 
 def described(runs: Sequence[Run], choices: FigureChoices) -> Description:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from analysis.labels import run_labels
@@ -71,6 +70,9 @@ def fitted_temperature(logits: Logits, labels: Labels) -> float:
 
     The loss is convex in 1 / T, so there is one minimum; logits that are all equal keep T = 1.
     """
+    # Imported late: the app reads this module at its start.
+    from scipy.optimize import minimize_scalar
+
     values = np.asarray(logits, dtype=np.float64)
     if not np.ptp(values, axis=1).any():
         return 1.0

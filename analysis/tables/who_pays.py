@@ -7,7 +7,7 @@ turned wrong with how many turned right. Each of the two tables is one family of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any, NamedTuple
@@ -19,9 +19,10 @@ from analysis.labels import run_labels
 from analysis.removal.edges import degrees
 from analysis.removal.groups import Grouping
 from analysis.runs import last_common_round, runs_with_predictions, shared_graph
-from analysis.statistics import mcnemar, significances
+from analysis.statistics import WORDS, mcnemar, significances
 from analysis.subgraphs.panel import class_names
 from analysis.tables.curves import mean_and_interval
+from glt import formats
 from glt.datasets.graph import Graph, IntArray
 from glt.errors import StoreError, no_round
 from glt.lottery.predictions import can_predict, predictions_of
@@ -236,3 +237,39 @@ def flips_summary(flips: pd.DataFrame) -> pd.DataFrame:
     for word in ("lower", "higher"):
         columns[word] = (flips["verdict"] == word).groupby([flips[key] for key in RUN_KEYS], sort=False).sum()
     return pd.DataFrame({**columns, "family": groups["family"].first()}).reset_index()
+
+
+def flip_words(summary: pd.DataFrame) -> list[str]:
+    """Return a sentence per run of a `flips_summary`: predictions that turn, and seeds with a significant change."""
+    return [_flip_words(row) for row in summary.to_dict("records")]
+
+
+def _flip_words(row: Mapping[Any, Any]) -> str:
+    wrong, right = (formats.figures(row[name], 3) for name in ("right_to_wrong", "wrong_to_right"))
+    mean = f" (means of {row['seeds']} seeds)" if row["seeds"] > 1 else ""
+    turned = f"of {formats.count(row['nodes'])} test predictions {wrong} turn wrong and {right} turn right{mean}"
+    lost, gained = int(row["lower"]), int(row["higher"])
+    words = [f"the loss is significant in {lost} of {formats.number_of(row['seeds'], 'seed')}"]
+    words += [f"the gain in {gained}"] if gained else []
+    return (
+        f"{row['label']}, round {row['round']}: {turned}; {', '.join(words)} (McNemar's exact test, Holm over "
+        f"{row['family']})."
+    )
+
+
+def gap_words(groups: pd.DataFrame) -> list[str]:
+    """Return a sentence per run of a `groups_table` on the gap between degrees, and one on nodes without edges."""
+    found = []
+    for row in groups[groups["grouping"] == GAP].to_dict("records"):
+        change = formats.points_interval(row["difference"], row["high"] - row["difference"])
+        found.append(
+            f"{row['label']}, round {row['round']}: the gap between the highest and the lowest degrees changes from "
+            f"{formats.points(row['dense'])} to {formats.points(row['accuracy'])} ({change}, {WORDS[row['verdict']]})."
+        )
+    alone = groups[(groups["grouping"] == LEFT) & (groups["group"] == 0)]
+    return found + [
+        f"{row['label']}, round {row['round']}: on {formats.figures(row['size'], 3)} test nodes left without an edge "
+        f"accuracy goes from {formats.percent(row['dense'])} to {formats.percent(row['accuracy'])} "
+        f"({WORDS[row['verdict']]})."
+        for row in alone.to_dict("records")
+    ]

@@ -24,12 +24,12 @@ from analysis.tables.captions import averaged_over
 from app.components import controls, downloads, frame, measurement, run_select, url_state
 from app.components.downloads import drawn, show_figure, show_number_table, show_text_table
 from app.components.frame import plain
-from app.views import elements
+from app.views import elements, predictions
 from glt import formats
 from glt.errors import StudioError
 from glt.store import Run
 
-VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edge"}
+VIEWS = {"table": "Table", "trend": "Over rounds", "elements": "Per node and edge", "predictions": "Predictions"}
 ENGINES: dict[Engine, str] = {"default": "Default", "networkx": "NetworkX"}
 ABOUT_ENGINE = (
     "Default: NetworkX for clustering, components and degrees on graphs up to the size of PubMed, faster libraries "
@@ -39,7 +39,7 @@ ABOUT_ENGINE = (
 
 def page() -> None:
     """Show the page."""
-    with frame.page("Measurements", "Graph structure after pruning."):
+    with frame.page("Measurements", "Graph structure and predictions after pruning."):
         finished = run_select.finished_runs(
             "runs",
             "Nothing to measure yet",
@@ -61,6 +61,8 @@ def page() -> None:
         view = controls.segments("view", "View", VIEWS, label_visibility="collapsed", on_change=turn)
         if view == "elements":
             elements.show_elements(finished)
+        elif view == "predictions":
+            predictions.show_predictions(finished)
         else:
             _of_several(finished, view)
 

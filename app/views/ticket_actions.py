@@ -83,6 +83,9 @@ def mac_counts(run: Run, number: int, seed: int) -> None:
     if not shown.open:
         return
     with shown:
+        st.markdown(f"**Cost of the search** :gray[MACs with {MAC_NAMES['dense_features']}]")
+        st.markdown(frame.plain(search_cost(run.seed(seed), number).words()))
+        st.caption("An epoch counts as three passes: forward, and backward with twice its operations.")
         counted = _counted(run, seed, number)
         for convention in CONVENTIONS:
             st.markdown(f"**MACs with {MAC_NAMES[convention]}**")
@@ -91,9 +94,6 @@ def mac_counts(run: Run, number: int, seed: int) -> None:
             f"Round {number} of seed {seed}. Transform: inputs times weights. Aggregate: messages, with self-loops. "
             "Edges only and Weights only ignore the other mask."
         )
-        st.markdown(f"**Cost of the search** :gray[MACs with {MAC_NAMES['dense_features']}]")
-        st.markdown(frame.plain(search_cost(run.seed(seed), number).words()))
-        st.caption("An epoch counts as three passes: forward, and backward with twice its operations.")
 
 
 def macs_as_read(counted: dict[str, MacReport], convention: MacConvention) -> pd.DataFrame:

@@ -22,7 +22,9 @@ from app.views.measurements import SLOW
 from glt.datasets import Graph, load_graph, planetoid
 from glt.formats import MISSING
 from glt.masks import EdgeMask
-from tests.app.conftest import MakeRun, OpenPage
+from glt.store import bundled_examples
+from tests.analysis.conftest import with_predictions
+from tests.app.conftest import MakeRun, OpenPage, texts
 
 
 @pytest.fixture(autouse=True)
@@ -184,7 +186,6 @@ def test_table_rows_link_to_subgraphs(elements: str, make_run: MakeRun, open_pag
     cora, run = load_graph("cora"), make_run()
     row = ranked(cora, elements).iloc[0]
     app = open_page("subgraphs", **destination(Choice(run, 1, 2, elements, "original", None), cora, row))
-    assert not app.exception
     assert not app.error
     (component,) = app.get("bidi_component")
     expected = [35] if elements == "nodes" else cora.edges[:, 10].tolist()
@@ -203,7 +204,6 @@ def test_a_selected_row_is_a_link(make_run: MakeRun, open_page: OpenPage) -> Non
     place = Choice(run, 0, 2, "edges", "original", None).place
     app.session_state[f"elements-table {place}"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
     app.run()
-    assert not app.exception
     (link,) = app.get("page_link")
     low, high = cora.edges[:, 0].tolist()
     assert cora.node_ids is not None
@@ -216,7 +216,6 @@ def test_the_node_table_takes_the_run_and_round_of_the_graph_table(make_run: Mak
     chosen = make_run("random")
     app = open_page("measurements", round="1", runs=[chosen.name])
     next(group for group in app.button_group if group.key == "view").set_value("elements").run()
-    assert not app.exception
     assert (app.query_params["run"], app.query_params["round"]) == (chosen.name, "1")
 
 
@@ -236,3 +235,34 @@ def test_degrees_are_compared_with_the_original_and_a_random_graph(make_run: Mak
     app = open_page("measurements", view="elements", elements="degrees", round="2")
     assert not app.button
     assert "Gini of degrees, in legend order: 0.405" in app.caption[-2].value
+
+
+# Predictions
+
+
+def test_predictions_are_offered_then_shown(make_run: MakeRun, open_page: OpenPage) -> None:
+    run = make_run(rounds=1, states=("done", "done", "done"))
+    app = open_page("measurements", view="predictions", round="1", runs=run.reference)
+    assert [each.value for each in app.subheader] == ["Predictions of 6 rounds: not computed yet"]
+    with_predictions(run, 2)
+    app = open_page("measurements", view="predictions", round="1", runs=run.reference)
+    assert "of 1,000 test predictions" in texts(app)
+    assert "Holm over" in texts(app)
+    groups, flips = (table.value for table in app.dataframe)
+    assert groups["Nodes"].tolist()[:2] == ["All test nodes", "Degree 1"]
+    assert flips["Seed"].tolist() == [0, 1, 2]
+    app = open_page("measurements", view="predictions", evidence="calibration", runs=run.reference)
+    assert len(app.dataframe[0].value) == 3 * 2 * 2
+
+
+def test_examples_without_predictions_say_what_to_do(open_page: OpenPage) -> None:
+    gat = next(run for run in bundled_examples() if run.config.model == "gat")
+    app = open_page("measurements", view="predictions", runs=gat.reference)
+    assert [each.value for each in app.subheader] == ["No predictions"]
+    assert "start a run with the same settings" in texts(app)
+
+
+def test_bundled_predictions_are_shown_at_once(open_page: OpenPage) -> None:
+    ugs = next(run for run in bundled_examples() if run.name == "cora-node-gcn-ugs-df8e8f72")
+    app = open_page("measurements", view="predictions", runs=ugs.reference)
+    assert "UGS, round 13: of 1,000 test predictions" in texts(app)

@@ -210,6 +210,20 @@ def test_renderer_specific_marks_are_drawn_by_that_renderer_only() -> None:
     assert [note.text for note in figure.layout.annotations] == ["both", "screen"]
 
 
+@pytest.mark.parametrize("name", ["losers", "who_pays"])
+def test_runs_have_lanes_of_their_own_in_every_row(runs_for: RunsFor, name: str) -> None:
+    description = FIGURES.get(name).describe(runs_for(name), SHOWN)
+    figure = screen.draw(description)
+    # Keys of the legend are traces without a point.
+    marks = [trace for trace in figure.data if trace.type == "scatter" and trace.x[0] is not None]
+    places = {(trace.yaxis, round(float(place), 6)) for trace in marks for place in trace.y}
+    assert len(places) == len(description.points)
+    axes = list(figure.select_yaxes())
+    assert [list(axis.ticktext) for axis in axes] == [list(panel.y.categories) for panel in description.panels]
+    alone = screen.draw(FIGURES.get(name).describe(runs_for(name)[:1], SHOWN))
+    assert {axis.type for axis in alone.select_yaxes()} == {"category"}
+
+
 def test_text_is_escaped_and_neutral_inks_follow_the_theme() -> None:
     rule = Rule(at=50.0, ink="muted", name="<i>", owner="<u>", value="5 %")
     figure = screen.draw(described(Line(x=[0, 1], y=[1, 2], name="<s>"), rules=[rule], beside=True), dark=True)
