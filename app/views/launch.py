@@ -29,7 +29,7 @@ from glt.jobs.queue import check_needs
 from glt.jobs.sweep import Point, grid_points, read_grid, start_all, value_words
 from glt.methods import METHODS
 from glt.models import MODELS
-from glt.presets import PRESETS, resolve
+from glt.presets import PRESETS, all_options, resolve
 from glt.pretraining.augmentations import AUGMENTATIONS
 from glt.pretraining.config import PRETRAINING, resolve_pretraining, takes_first_layer
 from glt.registry import OneOf
@@ -109,10 +109,8 @@ def _form(catalog: Catalog) -> Draft:
     )
     preset = controls.segments("preset", "Preset", {p.name: p.label for p in PRESETS.values()}, "official")
     st.caption(PRESETS[preset].description)
-    # The preset's value of every setting and of all chosen methods' options.
     configs = [resolve({**setting, "method": name}, preset) for name in methods or ["ugs"]]
-    resolved = configs[0].model_dump(exclude={"options"})
-    resolved |= {name: value for config in configs for name, value in config.options.items()}
+    resolved = preset_values(configs)
     seeds_column, length = st.columns([1, 3], gap="small")
     with seeds_column:
         seeds = controls.text("seeds", "Seeds", DEFAULT_SEEDS, help=SHARED_SEEDS)
@@ -122,7 +120,7 @@ def _form(catalog: Catalog) -> Draft:
     with st.expander("All settings", icon=":material/tune:", key="all-settings"):
         st.caption("An empty field uses the preset's value, shown in grey.")
         filled |= _all_settings(setting, methods, resolved)
-    filled |= pick_start(catalog, setting, seeds, filled.get("hidden", setting_text(resolved.get("hidden"))))
+    filled |= pick_start(catalog, setting, seeds, filled.get("hidden", setting_text(configs[0].hidden)))
     numeric = dict(numeric_fields(setting, methods))
     # Open where a link varies settings; the control below has not read it yet.
     is_open = any(url_state.recall(VARIED) or st.query_params.get_all(VARIED))
@@ -182,8 +180,24 @@ def option_sections(
         yield ", ".join(found_labels), models[found_labels[0]], names
 
 
+def preset_values(configs: Sequence[RunConfig]) -> dict[str, Any]:
+    """Return the preset's value of every setting and option; BY_METHOD where the chosen methods differ.
+
+    >>> found = preset_values([RunConfig(epochs=100), RunConfig(options={"score": "teddy"})])
+    >>> found["epochs"], found["hidden"], found["score"]
+    ('by method', 512, 'teddy')
+    """
+    found: dict[str, Any] = {}
+    for config in configs:
+        for name, value in (config.model_dump(exclude={"options"}) | all_options(config)).items():
+            found[name] = value if found.setdefault(name, value) == value else BY_METHOD
+    return found
+
+
 # Settings
 
+# Shown where the preset's values of the chosen methods differ.
+BY_METHOD = "by method"
 CHOSEN_ABOVE = frozenset({"dataset", "task", "model", "method", "options"})
 
 

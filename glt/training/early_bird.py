@@ -21,7 +21,7 @@ class EarlyBird:
 
     A distance is the share of the surviving edge entries whose binary mask differs plus that of the weights, each mask
     cut to what a round keeps. The criterion is met when the largest of the last `patience` distances is below
-    `threshold`.
+    `threshold`. It does not tell masks that have settled from masks that have not moved yet.
     """
 
     def __init__(self, masks: Masks, removed: Mapping[str, int], threshold: float, patience: int) -> None:

@@ -143,6 +143,15 @@ def test_an_option_of_several_methods_has_one_field_and_reaches_all(
     assert [config.method for config in started if "wd_nodes" in config.options] == ["wd_glt"]
 
 
+def test_values_that_differ_between_the_methods_of_a_preset_are_named_so(store: Store, open_page: OpenPage) -> None:
+    app = open_page("launch", methods=["ugs", "score", "teddy", "wd_glt"], preset="early_bird")
+    assert app.selectbox(key="score").options[0] == "by method (preset)"
+    assert app.selectbox(key="stop").options[0] == "by method (preset)"
+    # 100 epochs of UGS, 200 of the others.
+    assert app.text_input(key="epochs").placeholder == "by method"
+    assert app.text_input(key="hidden").placeholder == "512"
+
+
 def test_an_unknown_score_in_a_link_is_reported(store: Store, open_page: OpenPage) -> None:
     app = open_page("launch", methods="score", score="jacard")
     assert any("“Score” to “jacard”, which does not exist here" in toast.value for toast in app.toast)
