@@ -5,6 +5,11 @@ another run. A search trains mask values by the gradient of the training loss. A
 node depends has no such gradient: penalty and weight decay lower its mask like every other one, so its rank is that of
 its random start. These entries follow from graph, previous masks and config, without training.
 
+Methods that exchange entries after a search (`ace_glt`, `fast_glt`) train on further graphs, which are not stored. The
+cause is then that of the round's first search. In FastGLT that is on the whole graph: what is out of reach there never
+had a gradient, so the noise of the start and degrees decided. Of the entries with the cause "gradient", some were out
+of reach when they were exchanged; in ACE-GLT an entry that came back may also have brought others into reach.
+
 `cuts_of` yields every round's removals with their causes; `seed_source` reads those of another run in the store.
 """
 

@@ -404,6 +404,26 @@ def test_causes_of_schedules_from_the_full_network(small_graph: Graph, schedule:
     assert share == (~masks[2].keep & ~whole).sum() / (~masks[2].keep).sum()
 
 
+@pytest.mark.parametrize("method", ["ace_glt", "fast_glt", "wd_glt"])
+def test_searches_with_exchanges_or_a_distance_have_causes(method: str, small_graph: Graph) -> None:
+    """FastGLT begins with the whole graph, ACE-GLT with the survivors; WD-GLT's loss reads all nodes."""
+    config, masks = resolve({"dataset": "cora", "method": method}), some_masks(small_graph)
+    # An entry returns in the last round.
+    returned = masks[3].keep.copy()
+    returned[np.flatnonzero(~masks[2].keep)[0]] = True
+    masks[3] = EdgeMask("directed", returned)
+    for cuts, (before, after) in zip(cuts_of(config, small_graph, masks), pairwise(masks), strict=True):
+        first = masks[0] if method == "fast_glt" else before
+        assert cuts.removed.tolist() == (first.keep & ~after.keep).tolist()
+        assert not cuts.codes[after.keep].any()
+        gradient = had_gradient(config, small_graph, before)
+        assert gradient is not None
+        assert gradient.tolist() == (first.keep & (gradient | (method == "wd_glt"))).tolist()
+        fresh = before.keep & ~after.keep
+        words = [CAUSES[code] for code in cuts.codes[fresh]]
+        assert words == ["gradient" if known else "no gradient" for known in gradient[fresh]]
+
+
 @pytest.mark.parametrize("method", ["random", "admm", "reinit", "score"])
 def test_methods_without_a_mask_search_have_one_cause(method: str, small_graph: Graph) -> None:
     config, masks = resolve({"dataset": "cora", "method": method}), some_masks(small_graph)
