@@ -6,7 +6,7 @@ from masks and graph, validation from the epochs' scores. Mask values are not st
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -73,9 +73,11 @@ class Diagnosis:
         ['search: validation is at chance from epoch 131 to the end; masks were read before, at epoch 15']
         >>> Diagnosis(at_chance_from={"search": 0}, masks_read=4).words()
         ['search: validation is not above chance in any epoch; masks were read at epoch 5']
+        >>> Diagnosis(at_chance_from={"complement 1": 0, "complement 2": 0}).words()
+        ['complement 1, complement 2: validation is not above chance in any epoch']
         """
         stages = sorted((self.at_chance_from or {}).items(), key=lambda each: each[0] != SEARCH)
-        found = [self._at_chance(stage, epoch) for stage, epoch in stages]
+        found = _lines((stage, self._at_chance(stage, epoch)) for stage, epoch in stages)
         if any(self.masks_at_zero.values()):
             shares = [f"{percent(share)} of {kind[:-1]} masks" for kind, share in self.masks_at_zero.items()]
             reached = [f"{kind[:-1]} masks at epoch {epoch + 1}" for kind, epoch in self.masks_zero_from.items()]
@@ -87,9 +89,9 @@ class Diagnosis:
         since = f"epoch {epoch + 1}" if self.every_epoch else f"epoch {epoch + 1} or earlier"
         what = f"is at chance from {since} to the end" if epoch else "is not above chance in any epoch"
         if stage != SEARCH or self.masks_read is None:
-            return f"{stage}: validation {what}"
+            return f"validation {what}"
         when = "" if not epoch else " after that," if self.is_read_late else " before,"
-        return f"{stage}: validation {what}; masks were read{when} at epoch {self.masks_read + 1}"
+        return f"validation {what}; masks were read{when} at epoch {self.masks_read + 1}"
 
 
 def diagnosed(
@@ -250,9 +252,8 @@ def summary(found: Sequence[Diagnosis]) -> list[str]:
     >>> summary([Diagnosis(), Diagnosis(at_chance_from={"search": 130}, masks_read=14)])
     ['search: validation is at chance to the end in round 1, from epoch 131; masks were read before that']
     """
-    lines: list[str] = []
-    for stage in dict.fromkeys(stage for each in found for stage in each.at_chance_from or {}):
-        lines += _stage_lines(stage, found)
+    stages = dict.fromkeys(stage for each in found for stage in each.at_chance_from or {})
+    lines = _lines((stage, text) for stage in stages for text in _stage_texts(stage, found))
     for kind in KINDS:
         shares = {number: each.masks_at_zero.get(kind, 0.0) for number, each in enumerate(found)}
         rounds = [number for number, share in shares.items() if share]
@@ -279,22 +280,30 @@ def cuts_line(config: RunConfig, shares: Sequence[float | None]) -> str:
     return f"{what}: {', '.join([*some, 'else none'] if len(some) < len(known) else some) if some else 'none'}"
 
 
-def _stage_lines(stage: str, found: Sequence[Diagnosis]) -> list[str]:
-    """Return lines on the rounds in which a stage ends at chance."""
+def _lines(texts: Iterable[tuple[str, str]]) -> list[str]:
+    """Return lines of stages and their texts; stages with the same text share a line."""
+    stages: dict[str, list[str]] = {}
+    for stage, text in texts:
+        stages.setdefault(text, []).append(stage)
+    return [f"{', '.join(named)}: {text}" for text, named in stages.items()]
+
+
+def _stage_texts(stage: str, found: Sequence[Diagnosis]) -> list[str]:
+    """Return what to say on the rounds in which a stage ends at chance."""
     fell = {number: each for number, each in enumerate(found) if stage in (each.at_chance_from or {})}
     starts = {number: (each.at_chance_from or {})[stage] for number, each in fell.items()}
     never = [number for number in fell if not starts[number]]
     late = [number for number in fell if starts[number] and stage == SEARCH and fell[number].is_read_late]
     early = [number for number in fell if number not in (*never, *late)]
-    lines = [f"{stage}: validation is not above chance in any epoch of {rounds_words(never)}"] if never else []
+    texts = [f"validation is not above chance in any epoch of {rounds_words(never)}"] if never else []
     for numbers, when in ((early, "before"), (late, "after")):
         if numbers:
             first, last = (f"{pick(starts[number] for number in numbers) + 1}" for pick in (min, max))
             by = "from" if all(fell[number].every_epoch for number in numbers) else "by"
             span = f"epoch {first}" if first == last else f"epoch {first} to {last}"
             read = f"; masks were read {when} that" if stage == SEARCH else ""
-            lines.append(f"{stage}: validation is at chance to the end in {rounds_words(numbers)}, {by} {span}{read}")
-    return lines
+            texts.append(f"validation is at chance to the end in {rounds_words(numbers)}, {by} {span}{read}")
+    return texts
 
 
 def rounds_words(numbers: Sequence[int]) -> str:
