@@ -208,3 +208,17 @@ def consensus_table(masks: Sequence[EdgeMask]) -> pd.DataFrame:
         law = np.convolve(law, [1 - share, share])
     counts = np.bincount(consensus_counts(masks), minlength=len(masks) + 1)
     return pd.DataFrame({"masks": np.arange(counts.size), "edges": counts, "expected": counts.sum() * law})
+
+
+def consensus_words(table: pd.DataFrame) -> str:
+    """Write the ends of a `consensus_table`.
+
+    >>> consensus_words(pd.DataFrame({"masks": [0, 1, 2], "edges": [40, 10, 50], "expected": [25.0, 50.0, 25.0]}))
+    'Of 100 edges, 50 are kept with all 2 seeds, 40 with none. Independent masks of these sizes would give 25 and 25.'
+    """
+    none, every = table.iloc[0], table.iloc[-1]
+    return (
+        f"Of {formats.count(int(table['edges'].sum()))} edges, {formats.count(int(every['edges']))} are kept with all "
+        f"{int(every['masks'])} seeds, {formats.count(int(none['edges']))} with none. Independent masks of these "
+        f"sizes would give {formats.count(round(every['expected']))} and {formats.count(round(none['expected']))}."
+    )

@@ -19,7 +19,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from numpy.typing import NDArray
 
-from analysis.palette import cause_style
+from analysis.palette import cause_style, steps
 from analysis.subgraphs.panel import BACKWARD, BOTH, FORWARD, REMOVED, GraphPanel, Subgraph
 from glt.methods.base import Cause
 from glt.removal_causes import CAUSES
@@ -68,6 +68,8 @@ MANY_EDGES = 1500
 # The look of an edge is its state, or this where the round shown removed it. With known causes, removed edges have
 # looks of their own: JUST_REMOVED plus the code of the cause, and as many more where the round shown removed them.
 JUST_REMOVED = 4
+# Numbers of seeds that the legend lists one by one.
+MOST_LEVELS = 6
 # Strokes and gaps in pixels, by cause.
 STROKES: dict[Cause, list[int]] = {
     "gradient": [8, 4], "no gradient": [2, 5], "score": [9, 4, 2, 4], "random": [5, 5], "solver": [12, 4, 2, 4],
@@ -212,7 +214,15 @@ def _edges(panel: GraphPanel, tone: Look) -> Items:
     ends = panel.subgraph.edges[:, order]
     source, target = np.where(states == BACKWARD, ends[::-1], ends).tolist()
     return [
-        {"id": i, "from": a, "to": b, "removed": _is_removed(look), **styles[look], **_why(panel, i)}
+        {
+            "id": i,
+            "from": a,
+            "to": b,
+            "removed": _is_removed(look),
+            **styles[look],
+            **_why(panel, i),
+            **_agreed(panel, i, tone),
+        }
         for i, a, b, look in zip(order.tolist(), source, target, looks, strict=True)
     ]
 
@@ -224,6 +234,35 @@ def _why(panel: GraphPanel, edge: int) -> dict[str, str]:
     low, high = (panel.subgraph.names[node] for node in panel.subgraph.edges[:, edge].tolist())
     words, cause = panel.removals.words(edge, low, high), CAUSES[int(panel.removals.decisive[edge])]
     return ({"title": words} if words else {}) | ({"cause": cause} if cause else {})
+
+
+def consensus_color(count: int, seeds: int, dark: bool) -> str:
+    """Return the colour of an edge that is kept with `count` of `seeds` seeds, from the first to the last of a scale.
+
+    >>> consensus_color(1, 5, dark=False) != consensus_color(5, 5, dark=False)
+    True
+    """
+    return steps(seeds)[count - 1].color(dark)
+
+
+def _agreed(panel: GraphPanel, edge: int, tone: Look) -> dict[str, Any]:
+    """Return colour and words of the number of seeds that keep an edge; nothing where it is not shown."""
+    if panel.consensus is None:
+        return {}
+    count = int(panel.consensus[edge])
+    words = f"kept with {count or 'none'} of {panel.seeds} seeds"
+    color = {"color": consensus_color(count, panel.seeds, tone is DARK), "opacity": 0.9} if count else None
+    return {"title": words.capitalize(), "agreed": words} | ({"color": color} if color else {})
+
+
+def _shown_levels(panels: Sequence[GraphPanel], dark: bool) -> list[dict[str, str]]:
+    """Return name and colour of the numbers of seeds that keep edges, for the legend; of many, three."""
+    seeds = max((panel.seeds for panel in panels), default=0)
+    counts = range(1, seeds + 1) if seeds <= MOST_LEVELS else (1, (seeds + 1) // 2, seeds)
+    return [
+        {"name": f"kept with {count} of {seeds} seeds", "color": consensus_color(count, seeds, dark)}
+        for count in counts
+    ]
 
 
 def _shown_causes(panels: Sequence[GraphPanel], dark: bool) -> list[dict[str, str]]:
@@ -304,6 +343,7 @@ def panels_html(
             any_one_way=((states == FORWARD) | (states == BACKWARD)).any(),
             any_marked=bool(len(marked)),
             causes=_shown_causes(panels, dark),
+            levels=_shown_levels(panels, dark),
             data=_data(panels, dark, selected, marked) | _replay_data(panels[0].subgraph, dark, replay),
         )
     )

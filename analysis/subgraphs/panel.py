@@ -7,7 +7,7 @@ edges.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from analysis.measures.basic import isolated_nodes
 from analysis.measures.connectivity import components
 from analysis.measures.graph import MeasuredGraph
 from analysis.removal.edges import Removals
+from analysis.stability import consensus_counts
 from analysis.subgraphs.layout import Positions, layout
 from glt import formats
 from glt.datasets.graph import Graph, IntArray
@@ -167,7 +168,7 @@ class GraphPanel:
     `states` [m] are the `edge_states`, `fresh` [m] marks edges whose last direction was removed in this round;
     `degrees` [n] and `full_degrees` [n] count neighbours in the whole graph, after pruning (either way) and before;
     `sample` and `whole` are the counts, `whole_fresh` the number of edges removed in this round. `removals` of the m
-    edges colour removed ones by cause.
+    edges colour removed ones by cause. `consensus` [m] says with how many of `seeds` seeds an edge is kept.
     """
 
     title: str
@@ -180,6 +181,8 @@ class GraphPanel:
     whole: Counts
     whole_fresh: int
     removals: Removals | None = None
+    consensus: IntArray | None = None
+    seeds: int = 0
 
     @property
     def caption(self) -> tuple[str, str]:
@@ -212,6 +215,13 @@ def make_panel(
         whole=_counts(left, mask.num_edges, int(mask.both_ways().sum())),
         whole_fresh=int(fresh.sum()),
     )
+
+
+def consensus_panel(graph: Graph, subgraph: Subgraph, masks: Sequence[EdgeMask], title: str) -> GraphPanel:
+    """Return the panel of the edges that any of these masks keeps, each with the number of masks that do."""
+    counts = consensus_counts(masks)
+    panel = make_panel(graph, subgraph, EdgeMask("undirected", counts > 0), title)
+    return replace(panel, consensus=counts[subgraph.edge_ids], seeds=len(masks))
 
 
 def original_panel(graph: Graph, subgraph: Subgraph) -> GraphPanel:

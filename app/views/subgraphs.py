@@ -23,12 +23,14 @@ from analysis.removal.edges import Way, degrees, edges_of, no_classes, no_scores
 from analysis.removal.groups import chance_words, loss_table, sentences
 from analysis.removal.scores import Decision, score_table
 from analysis.runs import shared_graph, training_part
+from analysis.stability import consensus_table, consensus_words
 from analysis.subgraphs.html import panels_html
 from analysis.subgraphs.panel import (
     GraphPanel,
     Subgraph,
     class_names,
     classes_of,
+    consensus_panel,
     has_classes,
     make_panel,
     node_name,
@@ -53,6 +55,7 @@ from glt.store import Run
 HEIGHT = 660
 BESIDE = "beside"
 ABOUT_CAUSES = "Colours removed edges by what decided the removal of their last direction; hovering tells both."
+ABOUT_CONSENSUS = "Colours edges by the number of seeds that keep them in this round, all seeds of the run together."
 ABOUT_COMPARING = "Adds a panel: the same nodes in the same seed of another run."
 SECTIONS = {
     "why": "Removal of an edge",
@@ -75,6 +78,7 @@ class View:
     graph: Graph
     sample: RoundSample
     by_cause: bool
+    by_consensus: bool
 
     @property
     def runs(self) -> list[Run]:
@@ -103,7 +107,7 @@ def page() -> None:
         # Errors are shown here, so that the panels stay.
         with frame.or_why():
             nodes = _section(view)
-        with pictures:
+        with pictures, frame.or_why():
             _panels(view)
         graph_select.listen(view.graph, nodes)
 
@@ -125,12 +129,16 @@ def _controls(finished: list[Run]) -> View:
         sample = graph_select.pick_round_sample(graph)
         with frame.row("switches", "center", width="content"):
             by_cause = controls.switch("by_cause", "Causes", help=ABOUT_CAUSES)
+            by_consensus = controls.switch("by_consensus", "Consensus", help=ABOUT_CONSENSUS)
     run_select.tell_gone(BESIDE)
     graph_select.tell_unknown(graph, sample)
-    return View(run, seed, number, beside, graph, sample, by_cause)
+    return View(run, seed, number, beside, graph, sample, by_cause, by_consensus)
 
 
 def _panels(view: View) -> None:
+    if view.by_consensus:
+        _consensus(view)
+        return
     part, centre = view.part, view.sample.sample.center
     rounds = [min(view.number, run.seed(view.seed).whole_rounds() - 1) for run in view.runs]
     html = _document(view.graph, part, view.runs, rounds, view.seed, frame.is_dark(), centre, view.by_cause)
@@ -148,6 +156,35 @@ def _panels(view: View) -> None:
         f"Undirected edges kept: {kept} either way, {both} both ways. "
         f"{plain(graph_select.describe(view.graph, view.sample))} {training_part(config)}",
     )
+
+
+def _consensus(view: View) -> None:
+    """Show with how many seeds of each run every edge is kept in the round."""
+    part, masks = view.part, [_masks_of_seeds(run, view.number) for run in view.runs]
+    titles = [
+        f"{short_title(run)}, {formats.number_of(len(own), 'seed')}, round {view.number}"
+        for run, own in zip(view.runs, masks, strict=True)
+    ]
+    shown = [consensus_panel(view.graph, part, own, title) for own, title in zip(masks, titles, strict=True)]
+    panels = [original_panel(view.graph, part), *shown]
+    words = [consensus_words(consensus_table(own)) for own in masks]
+    html = panels_html(panels, frame.is_dark(), HEIGHT, view.sample.sample.center)
+    alt = [f"{title}: {told}" for title, told in zip(titles, words, strict=True)]
+    st.iframe(html, height=HEIGHT, alt=" ".join([f"{dataset_label(view.graph.name)}, the same nodes.", *alt]))
+    for line in alt if len(alt) > 1 else words:
+        st.markdown(plain(line))
+    frame.caption("Colour: with how many seeds an edge is kept.", plain(graph_select.describe(view.graph, view.sample)))
+
+
+def _masks_of_seeds(run: Run, number: int) -> list[EdgeMask]:
+    """Return the edge masks of all seeds that have the round; raises ConfigError for fewer than two."""
+    seeds = [seed for seed in run.seeds() if run.seed(seed).whole_rounds() > number]
+    if len(seeds) < 2:
+        raise ConfigError(
+            f"{short_title(run)} has {formats.number_of(len(seeds), 'seed')} with round {number}: a consensus needs "
+            "two. Choose another run or round, or turn Consensus off."
+        )
+    return [cache.edge_mask(run, seed, number) for seed in seeds]
 
 
 def _section(view: View) -> tuple[int, ...]:

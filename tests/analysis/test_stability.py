@@ -204,3 +204,24 @@ def test_consensus_of_masks_with_other_shares_expects_their_product() -> None:
     assert table["expected"].tolist() == pytest.approx([0.0, 8 * 0.5 * 0.75, 8 * (0.5 * 0.75 + 0.5 * 0.25), 1.0])
     directed = EdgeMask("directed", np.array([True, False, False, False, True, False]))
     assert consensus_counts([directed]).tolist() == [1, 1, 0]
+
+
+def test_a_panel_of_consensus_counts_the_seeds_of_every_edge_shown() -> None:
+    from analysis.subgraphs.html import network_data
+    from analysis.subgraphs.panel import REMOVED, consensus_panel, take
+    from glt.datasets import load_graph
+
+    graph = load_graph("cora")
+    part = take(graph, np.arange(400))
+    generator = np.random.default_rng(3)
+    masks = [EdgeMask("undirected", generator.random(graph.num_edges) < 0.5) for _ in range(3)]
+    panel = consensus_panel(graph, part, masks, "Three seeds")
+    counts = consensus_counts(masks)[part.edge_ids]
+    assert panel.consensus is not None
+    assert panel.consensus.tolist() == counts.tolist()
+    assert ((panel.states == REMOVED) == (counts == 0)).all()
+    edges = {edge["id"]: edge for edge in network_data(panel, dark=False)["edges"]}
+    told = [edges[place]["agreed"] for place in range(counts.size)]
+    assert told == [f"kept with {count or 'none'} of 3 seeds" for count in counts.tolist()]
+    colors = {(count, edges[place]["color"]["color"]) for place, count in enumerate(counts.tolist()) if count}
+    assert len(colors) == 3

@@ -66,6 +66,21 @@ def test_removed_edges_are_coloured_by_cause(make_run: MakeRun, open_page: OpenP
     assert "removed: random" not in plain.proto.srcdoc
 
 
+def test_edges_are_coloured_by_the_number_of_seeds_that_keep_them(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done", "done", "done"))
+    app = open_page("subgraphs", round="3", by_consensus="1")
+    (coloured,) = app.get("iframe")
+    assert "kept with 2 of 3 seeds" in coloured.proto.srcdoc
+    assert "UGS, 3 seeds, round 3" in coloured.proto.srcdoc
+    assert "are kept with all 3 seeds, " in texts(app)
+
+
+def test_a_consensus_needs_two_seeds(make_run: MakeRun, open_page: OpenPage) -> None:
+    make_run("ugs", ("done",))
+    app = open_page("subgraphs", round="3", by_consensus="1")
+    assert ["a consensus needs two" in error.value for error in app.error] == [True]
+
+
 def test_a_run_without_edge_scores_is_stated(make_run: MakeRun, open_page: OpenPage) -> None:
     make_run("random", ("done",))
     assert "there are no scores" in texts(open_page("subgraphs", section="why"))

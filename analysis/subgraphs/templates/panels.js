@@ -77,7 +77,7 @@
   };
 
   const joins = ({ from, to }, [one, other]) => (from === one && to === other) || (from === other && to === one);
-  const fate = (edge) => (edge.removed ? ["removed", edge.cause].filter(Boolean).join(": ") : edge.arrows ? "kept one way" : "kept");
+  const fate = (edge) => edge.agreed || (edge.removed ? ["removed", edge.cause].filter(Boolean).join(": ") : edge.arrows ? "kept one way" : "kept");
   const describeEdge = () => {
     const ends = selected.map((node) => data.names[node]).join(" to ");
     const fates = data.panels.map(({ edges }) => edges.find((edge) => joins(edge, selected))).map((e) => (e ? fate(e) : ""));
