@@ -78,7 +78,7 @@ def page() -> None:
             "stability": show_stability,
             "transfer": show_transfer,
         }
-        show[controls.segments("view", "View", VIEWS, label_visibility="collapsed")](finished)
+        show[controls.segments("what", "View", VIEWS, label_visibility="collapsed")](finished)
 
 
 def _leaders_and_pair(finished: Sequence[Run]) -> None:

@@ -137,7 +137,7 @@ def test_a_hidden_run_in_the_url_is_compared(pair: tuple[Run, Run], store: Store
 
 
 def test_methods_are_compared_at_an_equal_budget(pair: tuple[Run, Run], open_page: OpenPage) -> None:
-    app = open_page("compare", view="budget", equal="entries", rounds="1, 3", reference=pair[0].name)
+    app = open_page("compare", what="budget", equal="entries", rounds="1, 3", reference=pair[0].name)
     assert "At equal directed entries, against UGS (hidden = 512): 2 no test." in texts(app)
     table = app.dataframe[0].value
     assert table["Run"].tolist() == ["UGS (hidden = 512)", "Random pruning (hidden = 64)"] * 2
@@ -145,22 +145,22 @@ def test_methods_are_compared_at_an_equal_budget(pair: tuple[Run, Run], open_pag
     assert table["Against the reference"].tolist()[::2] == ["reference"] * 2
     (figure,) = app.get("plotly_chart")
     assert json.loads(figure.proto.spec)["layout"]["xaxis2"]["title"]["text"] == "Test accuracy (%)"
-    assert {name: app.query_params[name] for name in ("view", "equal", "rounds")} == {
-        "view": "budget",
+    assert {name: app.query_params[name] for name in ("what", "equal", "rounds")} == {
+        "what": "budget",
         "equal": "entries",
         "rounds": "1, 3",
     }
-    nowhere = open_page("compare", view="budget", equal="edges", shares="20", within="1")
+    nowhere = open_page("compare", what="budget", equal="edges", shares="20", within="1")
     assert "No run has a round near one of these targets" in texts(nowhere)
 
 
 def test_targets_that_are_no_numbers_are_reported(pair: tuple[Run, Run], open_page: OpenPage) -> None:
-    app = open_page("compare", view="budget", rounds="four")
+    app = open_page("compare", what="budget", rounds="four")
     assert "“Rounds” is not a list of numbers: write them as 4, 9, 13." in texts(app)
 
 
 def test_the_pareto_view_says_that_it_is_by_means(pair: tuple[Run, Run], open_page: OpenPage) -> None:
-    app = open_page("compare", view="budget", shown="front", equal="edges")
+    app = open_page("compare", what="budget", shown="front", equal="edges")
     (figure,) = app.get("plotly_chart")
     spec = json.loads(figure.proto.spec)
     assert spec["layout"]["xaxis"]["title"]["text"] == "Undirected edges removed, in both directions (%)"
@@ -168,7 +168,7 @@ def test_the_pareto_view_says_that_it_is_by_means(pair: tuple[Run, Run], open_pa
 
 
 def test_masks_of_seeds_and_runs_are_compared(pair: tuple[Run, Run], open_page: OpenPage) -> None:
-    app = open_page("compare", view="stability", round="2", runs=pair[0].name)
+    app = open_page("compare", what="stability", round="2", runs=pair[0].name)
     assert "seeds against each other, round 2: undirected edges overlap by " in texts(app)
     (figure,) = app.get("plotly_chart")
     kinds = [trace["type"] for trace in json.loads(figure.proto.spec)["data"]]
@@ -183,7 +183,7 @@ def test_transfers_are_shown_with_their_sources(make_run: MakeRun, open_page: Op
     options = {"edges_from": f"run:{source.name}", "weights_from": f"run:{source.name}"}
     for seed in range(3):
         make_run("combine", states=THREE, **options, source_seed=seed)
-    app = open_page("compare", view="transfer", round="2")
+    app = open_page("compare", what="transfer", round="2")
     assert not app.error
     assert "Other masks minus own masks" in texts(app)
     (figure,) = app.get("plotly_chart")
@@ -193,5 +193,5 @@ def test_transfers_are_shown_with_their_sources(make_run: MakeRun, open_page: Op
 
 
 def test_a_store_without_transfers_says_how_to_make_them(pair: tuple[Run, Run], open_page: OpenPage) -> None:
-    app = open_page("compare", view="transfer")
+    app = open_page("compare", what="transfer")
     assert "choose one of the method combine" in texts(app)
