@@ -182,6 +182,10 @@ class Method(ABC):
         """Return how many of `entries` edge entries and of `weights` prunable weights are left after `round`."""
         return remaining_after(config.p_graph, entries, round), remaining_after(config.p_weight, weights, round)
 
+    def settings_fix_counts(self, config: RunConfig) -> tuple[bool, bool]:
+        """Return whether `remaining` follows from the settings alone, for edges and for weights."""
+        return True, True
+
     def retraining(self, config: RunConfig, round: int, weights: int) -> Retraining:
         """Return the options of the retraining in `round` (from 1), given the number of prunable weights."""
         return Retraining()

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from glt.config import RunConfig, options_of
 from glt.datasets import DATASETS
 from glt.errors import ConfigError, quoted, unknown_name
-from glt.masks import EdgeMask, Masks, WeightMask, remaining_after
+from glt.masks import EdgeMask, Masks, WeightMask
 from glt.matched_draws import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.methods import METHODS
 from glt.methods.base import EdgeDecision, FindRun, Method, Proposal, RoundContext, TakenEdges
@@ -27,6 +27,7 @@ from glt.scores import SCORES
 from glt.seeds import stream
 
 RUN, SCORE, INVERSE = "run", "score", "inverse"
+WHOLE = ("all", "none")
 # Draws with as many entries in each group as the run `counts_from` keeps.
 MATCHED_EDGES = ("random_class_pairs", "random_degree_bins", "random_degrees")
 MATCHED_WEIGHTS = ("random_layers",)
@@ -154,6 +155,25 @@ class Combination(Method):
             return "score"
         return "random" if source.kind in ("random", *MATCHED_EDGES) else None
 
+    def settings_fix_counts(self, config: RunConfig) -> tuple[bool, bool]:
+        """Return False for a half of a run, or with the counts of one."""
+        options = options_of(config.options, CombineOptions)
+        halves = [options.sources[half].kind for half in ("edges", "weights")]
+        edges, weights = (kind in WHOLE or not (kind == RUN or options.counts_from) for kind in halves)
+        return edges, weights
+
+    def remaining(self, config: RunConfig, round: int, entries: int, weights: int) -> tuple[int, int]:
+        """Return what is left after `round`: all, nothing, or what the rates leave at the round it stands for."""
+        options = options_of(config.options, CombineOptions)
+        left = super().remaining(config, options.round_of(round) if round else 0, entries, weights)
+        kinds = options.sources["edges"].kind, options.sources["weights"].kind
+        wholes = ({"all": entries, "none": 0}, {"all": weights})
+        by_edges, by_weights = (
+            whole.get(kind, count) if round else size
+            for whole, kind, count, size in zip(wholes, kinds, left, (entries, weights), strict=True)
+        )
+        return by_edges, by_weights
+
     def initialisation(self, config: RunConfig) -> int:
         """Return 0 for theta_0, else the number of the draw plus 1."""
         options = options_of(config.options, CombineOptions)
@@ -188,7 +208,7 @@ class Combination(Method):
         for name, last in self.reads(config).items():
             halves: list[Half] = [half for half, source in sources.items() if source == Source(RUN, name)]
             if name == options.counts_from:
-                halves = [half for half in sources if half in halves or sources[half].kind not in ("all", "none", RUN)]
+                halves = [half for half in sources if half in halves or sources[half].kind not in (*WHOLE, RUN)]
             check_source(config, find_run(name), halves, read, last)
 
 
@@ -220,7 +240,7 @@ class _Halves:
         source, full = self._options.sources["edges"], self._full.edges
         if source.kind == RUN:
             return self._masks_of(source.name).edges
-        if source.kind in ("all", "none"):
+        if source.kind in WHOLE:
             return EdgeMask(full.kind, np.full_like(full.keep, source.kind == "all"))
         if source.kind in (SCORE, INVERSE):
             pulse, is_inverse = partial(self._context.pulse, "edge scores"), source.kind == INVERSE
@@ -263,8 +283,7 @@ class _Halves:
         if self._options.counts_from:
             masks = self._masks_of(self._options.counts_from)
             return masks.edges.kept, masks.weights.kept
-        edges = remaining_after(config.p_graph, full.edges.kept, self._round)
-        return edges, remaining_after(config.p_weight, full.weights.kept, self._round)
+        return METHODS.get("combine").remaining(config, self._context.round, full.edges.kept, full.weights.kept)
 
     def _masks_of(self, name: str) -> Masks:
         """Return a source run's masks at this round."""

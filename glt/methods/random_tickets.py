@@ -47,6 +47,10 @@ class Reinit(Method):
         name = options_of(config.options, ReinitOptions).masks_of
         return TakenEdges(name) if name else None
 
+    def settings_fix_counts(self, config: RunConfig) -> tuple[bool, bool]:
+        """Return False for both: the source run fixes them."""
+        return False, False
+
     def initialisation(self, config: RunConfig) -> int:
         """Return the number of the draw plus 1; 0 is theta_0."""
         return 1 + options_of(config.options, ReinitOptions).draw

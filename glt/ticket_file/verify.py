@@ -238,11 +238,12 @@ def _of_masks(ticket: Ticket) -> Iterator[str]:
     (entries, left), (whole, _) = (
         method.remaining(config, round, size, weights.total) for size in (edges.keep.size, edges.num_edges)
     )
-    for rate, what, kept, possible in (
-        ("p_graph", "edge entries", edges.kept, (entries, entries_an_edge * whole)),
-        ("p_weight", "weights", weights.kept, (left,)),
+    fixed = method.settings_fix_counts(config)
+    for rate, what, kept, possible, is_fixed in (
+        ("p_graph", "edge entries", edges.kept, (entries, entries_an_edge * whole), fixed[0]),
+        ("p_weight", "weights", weights.kept, (left,), fixed[1]),
     ):
-        if kept not in possible:
+        if is_fixed and kept not in possible:
             needed = f"{count(possible[0])} {what} must be left"
             rate_words = f"{rate} {getattr(config, rate)}"
             yield f"After round {round} at {rate_words}, {needed}; the file has {count(kept)}."

@@ -272,6 +272,28 @@ def test_sources_that_do_not_fit_are_refused(
     assert len(store.runs()) == known
 
 
+@pytest.mark.parametrize(
+    ("settings", "fixed"),
+    [
+        ({"edges_from": "random", "weights_from": "magnitude", "at_rounds": "2,5", "rounds": 2}, (True, True)),
+        ({"edges_from": "none"}, (True, True)),
+        ({"edges_from": "run:UGS", "weights_from": "random"}, (False, True)),
+        ({"edges_from": "all", "weights_from": "random", "counts_from": "UGS"}, (True, False)),
+    ],
+)
+def test_counts_that_the_settings_fix(
+    store: Store, ugs: Run, settings: dict[str, object], fixed: tuple[bool, bool]
+) -> None:
+    run = combined(store, **{n: v.replace("UGS", ugs.name) if isinstance(v, str) else v for n, v in settings.items()})
+    method, full = METHODS.get("combine"), masks(run, 0)
+    assert method.settings_fix_counts(run.config) == fixed
+    for number in range(run.config.rounds + 1):
+        found = masks(run, number)
+        expected = method.remaining(run.config, number, full.edges.kept, full.weights.kept)
+        counts = zip((found.edges.kept, found.weights.kept), expected, fixed, strict=True)
+        assert all(kept == left for kept, left, is_fixed in counts if is_fixed)
+
+
 def test_edges_fit_another_network(store: Store, ugs: Run) -> None:
     run = combined(store, model="gin", edges_from=f"run:{ugs.name}")
     assert same_edges(masks(run, 3), masks(ugs, 3))
