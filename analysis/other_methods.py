@@ -254,7 +254,7 @@ class Results:
     def cost_words(self) -> str:
         """Return the mean epochs and time of a seed, dense training included."""
         epochs = sum(cost.epochs for cost in self.costs) / len(self.costs)
-        cpu = [cost.cpu_seconds for cost in self.costs if cost.cpu_seconds is not None]
+        cpu = [cost.most_cpu_seconds for cost in self.costs if cost.most_cpu_seconds is not None]
         on_cpu = len(cpu) == len(self.costs)
         seconds = sum(cpu if on_cpu else [cost.seconds for cost in self.costs]) / len(self.costs)
         searched = ""
@@ -262,9 +262,9 @@ class Results:
             low, high = min(self.searches), max(self.searches)
             span = f"{low}" if low == high else f"{low} to {high}"
             searched = f" Searches ended after {span} epochs."
+        spent = f"at most {formats.duration(seconds)} of CPU time" if on_cpu else formats.duration(seconds)
         return (
-            f"Cost of a seed: {formats.count(round(epochs))} epochs and {formats.duration(seconds)}"
-            f"{' of CPU time' if on_cpu else ''}, {formats.count(self.dense_epochs)} epochs of dense training "
+            f"Cost of a seed: {formats.count(round(epochs))} epochs and {spent}, {formats.count(self.dense_epochs)} epochs of dense training "
             f"included.{searched}"
         )
 

@@ -46,8 +46,8 @@ class SearchCost:
     uncounted: tuple[str, ...] = ()
 
     @property
-    def cpu_seconds(self) -> float | None:
-        """Seconds times threads; None for a run on another device."""
+    def most_cpu_seconds(self) -> float | None:
+        """Seconds times threads, which CPU time cannot exceed; None for a run on another device."""
         return self.seconds * self.threads if self.device.startswith("cpu") else None
 
     def pays_after(self, convention: MacConvention = "dense_features") -> int | None:
@@ -58,11 +58,12 @@ class SearchCost:
     def as_json(self) -> dict[str, Any]:
         """Return the entry `search` of `glt cost --json`."""
         pays = {convention: self.pays_after(convention) for convention in self.training_macs}
-        return {**asdict(self), "cpu_seconds": self.cpu_seconds, "pays_after": pays}
+        return {**asdict(self), "most_cpu_seconds": self.most_cpu_seconds, "pays_after": pays}
 
     def words(self, convention: MacConvention = "dense_features") -> str:
         """Return cost and payback by MACs in two sentences."""
-        spent = duration(self.seconds) if self.cpu_seconds is None else f"{duration(self.cpu_seconds)} of CPU time"
+        most = self.most_cpu_seconds
+        spent = duration(self.seconds) if most is None else f"at most {duration(most)} of CPU time"
         training, dense, pruned = (each[convention] for each in (self.training_macs, self.dense_macs, self.pruned_macs))
         found = f"Dense training and {'rounds 1 to ' if self.round > 1 else 'round '}{self.round}"
         took = f"{found} took {count(self.epochs)} epochs, {spent} and about {macs(training)} MACs."
