@@ -263,10 +263,8 @@ class Results:
             span = f"{low}" if low == high else f"{low} to {high}"
             searched = f" Searches ended after {span} epochs."
         spent = f"at most {formats.duration(seconds)} of CPU time" if on_cpu else formats.duration(seconds)
-        return (
-            f"Cost of a seed: {formats.count(round(epochs))} epochs and {spent}, {formats.count(self.dense_epochs)} epochs of dense training "
-            f"included.{searched}"
-        )
+        dense = f"{formats.count(self.dense_epochs)} epochs of dense training included"
+        return f"Cost of a seed: {formats.count(round(epochs))} epochs and {spent}, {dense}.{searched}"
 
 
 def results_of(run: Run) -> Results:

@@ -99,8 +99,8 @@ def test_the_cost_counts_dense_training_and_the_epochs_that_searches_took(result
     # Five retrainings of 200 epochs, and searches of 11 to 14, 12 to 15 and 13 to 16 epochs.
     assert [cost.epochs for cost in found.costs] == [1050, 1054, 1058]
     assert found.cost_words() == (
-        "Cost of a seed: 1,054 epochs and at most 20 s of CPU time, 200 epochs of dense training included. Searches ended "
-        "after 11 to 16 epochs."
+        "Cost of a seed: 1,054 epochs and at most 20 s of CPU time, 200 epochs of dense training included. "
+        "Searches ended after 11 to 16 epochs."
     )
 
 

@@ -65,8 +65,8 @@ def test_a_search_pays_after_enough_inferences() -> None:
     assert cost.pays_after() == 667
     assert cost.most_cpu_seconds == 80
     assert cost.words() == (
-        "Dense training and rounds 1 to 13 took 5,400 epochs, at most 1 min 20 s of CPU time and about 1000 M MACs. One "
-        "inference saves 1.50 M MACs (75.0 %): it pays after 667 inferences."
+        "Dense training and rounds 1 to 13 took 5,400 epochs, at most 1 min 20 s of CPU time and about 1000 M MACs. "
+        "One inference saves 1.50 M MACs (75.0 %): it pays after 667 inferences."
     )
 
 
