@@ -275,9 +275,10 @@ def budget_latex(
     """
     headers, rows = ["Run"], []
     for _, at in table.groupby(table.groupby("run").cumcount(), sort=False):
-        # Data sets differ in the shares of targets, not in the rounds that these come from.
+        # Data sets differ in the shares of targets, seldom in the rounds that these come from.
         words = list(dict.fromkeys(map(target_words, at.to_dict("records"))))
-        headers += [words[0] if len(words) == 1 else words[0].partition(":")[0], "Difference"]
+        rounds = dict.fromkeys(each.partition(":")[0] for each in words)
+        headers += [words[0] if len(words) == 1 else " or ".join(rounds), "Difference"]
     for _, own in table.groupby("run", sort=False):
         cells = [cell for row in own.to_dict("records") for cell in _budget_cells(row)]
         rows.append([own["label"].iloc[0], *cells])

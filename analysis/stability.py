@@ -151,8 +151,8 @@ def _pairs(runs: Sequence[Run], labels: Mapping[str, str], number: int) -> Itera
 def stability_summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row per part, round, two runs and whether their seeds are equal: means over the pairs of masks.
 
-    Columns: SUMMARY_KEYS, pairs, kept and other_kept (shares), jaccard, chance_jaccard and corrected (means),
-    lowest and highest X
+    Columns: SUMMARY_KEYS, pairs, kept and other_kept (shares), jaccard, chance_jaccard and corrected (means), lowest
+    and highest (of `corrected`), lowest_z and highest_z.
     """
     share = table.assign(
         same_seed=table["seed"] == table["other_seed"],

@@ -9,7 +9,7 @@ the rest of the matrix minus a control that is retrained under seed j with rando
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -78,7 +78,7 @@ def control_of(run: Run) -> Arm | None:
     return Arm(options.counts_from, drawn, options.start, None, options) if drawn else None
 
 
-def _halves(options: CombineOptions, is_meant: Any) -> str:
+def _halves(options: CombineOptions, is_meant: Callable[[Source], bool]) -> str:
     """Return which halves come from a kind of source while the others are whole, "" for none or a mixture."""
     meant = [half for half, source in options.sources.items() if is_meant(source)]
     rest = [source for half, source in options.sources.items() if half not in meant]

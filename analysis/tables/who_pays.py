@@ -17,7 +17,7 @@ import pandas as pd
 
 from analysis.labels import run_labels
 from analysis.removal.edges import degrees
-from analysis.removal.groups import Grouping
+from analysis.removal.groups import DEGREE_STEPS, Grouping
 from analysis.runs import last_common_round, runs_with_predictions, shared_graph
 from analysis.statistics import WORDS, mcnemar, significances
 from analysis.subgraphs.panel import class_names
@@ -104,7 +104,7 @@ def degree_bins(degree: IntArray) -> Grouping:
     >>> degree_bins(np.array([1, 1, 2, 2, 3, 8, 9])).names
     ('1', '2', '3', '4 or more')
     """
-    starts = [0, 1, 2, 3, 4, 6, 11, 21, 51]
+    starts = (0, *DEGREE_STEPS)
     counts = np.bincount(np.searchsorted(starts, degree, side="right") - 1, minlength=len(starts))
     # Fewest members, rounded up.
     least, lows, held = max(1, -int(-FEWEST_OF_BIN * degree.size // 1)), list[int](), 0

@@ -203,6 +203,12 @@ def test_results_are_written_as_a_sentence_a_caption_and_a_latex_table() -> None
         met_seeds(budget_table(ROUNDS, Budget("entries", shares=(0.1,))))
 
 
+def test_a_column_of_the_latex_table_names_the_round_of_every_data_set() -> None:
+    shorter = ROUNDS[ROUNDS["round"] < 2]
+    both = pd.concat([ROUNDS, shorter.assign(dataset="citeseer", run=shorter["run"] + "-other")])
+    assert "k = 2 or k = 1 & Difference" in budget_latex(budget_table(both, Budget("round"))).replace("$", "")
+
+
 def test_the_figure_has_a_panel_a_target_and_full_marks_where_a_difference_is_significant(
     make_scored: MakeScored,
 ) -> None:

@@ -141,6 +141,11 @@ def test_the_claim_about_early_birds_is_that_of_its_table() -> None:
 
 
 @pytest.mark.parametrize("publication", publications(), ids=lambda each: str(each.key))
+def test_a_network_without_printed_numbers_has_none(publication: Publication) -> None:
+    assert printed(publication, "cora", "resgcn") == []
+
+
+@pytest.mark.parametrize("publication", publications(), ids=lambda each: str(each.key))
 def test_the_command_makes_the_run_that_is_looked_for(publication: Publication) -> None:
     method, preset = publication.method, publication.preset
     words = command(publication, "cora", "gcn", (0, 2))
