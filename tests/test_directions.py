@@ -24,7 +24,7 @@ LEVELS = [
     level.split()
     for level in (
         "errors formats registry seeds user_path verdicts zip_files config masks datasets scores "
-        "receptive_field sparse matched_draws",
+        "receptive_field sparse random_masks",
         "models training",
         "methods pretraining",
         "presets cost store removal_causes results_version",

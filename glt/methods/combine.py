@@ -18,11 +18,11 @@ from glt.config import RunConfig, options_of
 from glt.datasets import DATASETS
 from glt.errors import ConfigError, quoted, unknown_name
 from glt.masks import EdgeMask, Masks, WeightMask
-from glt.matched_draws import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.methods import METHODS
 from glt.methods.base import EdgeDecision, FindRun, Method, Proposal, RoundContext, TakenEdges
 from glt.methods.score import static_ranks
 from glt.methods.source_run import Half, check_source
+from glt.random_masks import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.scores import SCORES
 from glt.seeds import stream
 

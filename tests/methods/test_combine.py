@@ -17,11 +17,11 @@ from glt.lottery.audit import audit
 from glt.lottery.diagnosis import Diagnosis, cause_shares
 from glt.lottery.lottery import compute_rounds
 from glt.masks import EdgeMask, Masks, remaining_after
-from glt.matched_draws import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.methods import METHODS
 from glt.methods.base import Cause
 from glt.methods.combine import CombineOptions, Source, rounds_of
 from glt.presets import resolve
+from glt.random_masks import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.removal_causes import Cuts, cuts_of, seed_source
 from glt.scores import SCORES
 from glt.store import Run, Store, sources_of
@@ -164,7 +164,7 @@ def test_no_edges_leave_a_network_without_messages(store: Store) -> None:
 
 
 @pytest.mark.parametrize("kind", ["random_class_pairs", "random_degree_bins"])
-def test_matched_draws_keep_the_counts_of_every_group(store: Store, ugs: Run, kind: str) -> None:
+def test_draws_by_group_keep_the_counts_of_every_group(store: Store, ugs: Run, kind: str) -> None:
     run = combined(store, edges_from=kind, counts_from=ugs.name)
     graph = load_graph("cora")
     of_node = graph.labels if kind == "random_class_pairs" else degree_bins(graph)
