@@ -11,6 +11,7 @@ from itertools import product
 from typing import Literal, NamedTuple, get_args
 
 from glt.config import RunConfig, options_of
+from glt.methods import METHODS
 from glt.methods.combine import RUN, CombineOptions, rounds_of
 from glt.presets import resolve
 from glt.reproduction.experiments import (
@@ -97,12 +98,20 @@ def _settings(cell: Cell, source: str, at_rounds: str) -> dict[str, str]:
 
 
 def cell_of(config: RunConfig) -> Cell | None:
-    """Return the cell that a run computes, None if it is of no attribution."""
+    """Return the cell that a run computes; None if it is of no attribution.
+
+    Masks and counts of a cell are those of one run of UGS and of the seed itself, and its draws have number 0.
+    """
     if config.method != "combine":
         return None
     options = options_of(config.options, CombineOptions)
-    sources = (options.edges_from, options.weights_from)
-    edges, weights = ("ugs" if text.startswith(f"{RUN}:") else text for text in sources)
+    sources = METHODS.get(config.method).reads(config)
+    if len(sources) > 1 or any(name.split("-")[-2:-1] != ["ugs"] for name in sources):
+        return None
+    if options.draw or options.source_seed is not None:
+        return None
+    halves = (options.edges_from, options.weights_from)
+    edges, weights = ("ugs" if text.startswith(f"{RUN}:") else text for text in halves)
     wanted = ("degree" if edges == DEGREE else edges, weights, options.start)
     return next((cell for cell in cells() if cell == wanted), None)
 

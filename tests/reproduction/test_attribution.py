@@ -32,6 +32,25 @@ def test_other_runs_are_in_no_cell() -> None:
     assert cell_of(resolve({"method": "combine", "edges_from": "score:jaccard"})) is None
 
 
+UGS_RUN, RANDOM_RUN = "run:cora-node-gcn-ugs-01234567", "run:cora-node-gcn-random-01234567"
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_cell"),
+    [
+        ({}, True),
+        ({"edges_from": RANDOM_RUN}, False),
+        ({"edges_from": RANDOM_RUN, "weights_from": "all"}, False),
+        ({"weights_from": "run:cora-node-gcn-ugs-76543210"}, False),
+        ({"draw": "1"}, False),
+        ({"source_seed": "3"}, False),
+    ],
+)
+def test_a_cell_has_the_masks_of_one_run_of_ugs_and_of_its_own_seed(changed: dict[str, str], is_cell: bool) -> None:
+    settings = {"method": "combine", "edges_from": UGS_RUN, "weights_from": UGS_RUN, "at_rounds": "4,9"}
+    assert (cell_of(resolve({**settings, **changed})) is not None) == is_cell
+
+
 def test_rounds_can_be_chosen() -> None:
     experiment = attribution([2, 5])
     ugs, first, *_ = experiment.arms(CORA)
