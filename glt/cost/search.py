@@ -1,8 +1,9 @@
 """The cost of a search against what one inference of its round saves: after how many inferences it pays.
 
 Dense training and all rounds up to the chosen one count. MACs follow from the records: an epoch counts as three forward
-passes (one forward, and a backward pass of twice its operations), a search epoch at the MACs of the round before, whose
-network it trains, a retraining epoch at those of its own round. Evaluations are not counted.
+passes (one forward, and a backward pass of twice its operations) of the network that it trains. That of a retraining is
+the round's own, that of a search the last round's, or the dense one where each round starts from it. In the exchanges
+of ACE-GLT a ticket has the MACs of its round, a complement those that its ticket saves. Evaluations are not counted.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from glt.formats import count, duration, macs, percent
-from glt.store import MAC_CONVENTIONS, MacConvention, SeedRun, sources_of
+from glt.methods import METHODS
+from glt.methods.ace_glt import COMPLEMENT, TICKET
+from glt.store import MAC_CONVENTIONS, MacConvention, RoundRecord, SeedRun, sources_of
 
 if TYPE_CHECKING:
     from glt.cost.latency import ExecutionName, LatencyReport
@@ -85,15 +88,17 @@ def search_cost(seed_run: SeedRun, round: int) -> SearchCost:
     # Older records lack a convention.
     counted = [name for name in MAC_CONVENTIONS if all(name in record.macs for record in records)]
     epochs, training = 0, dict.fromkeys(counted, 0)
+    starts_whole = METHODS.get(seed_run.config.method).starts_whole(seed_run.config)
     for record in records:
         found = seed_run.event_file.epochs(record.round)
+        searched = records[0 if starts_whole else max(record.round - 1, 0)]
         for number, stage in enumerate(found.stages):
             # Of examples only the tenth epochs are kept, and the last.
             of_stage = int(found.epoch[found.stage == number].max()) + 1
             epochs += of_stage
-            trained = record if stage == RETRAIN else records[record.round - 1]
             for convention in counted:
-                training[convention] += PASSES_OF_AN_EPOCH * of_stage * trained.macs[convention]
+                macs_of_pass = _macs_of_pass(stage, record, searched, records[0], convention)
+                training[convention] += PASSES_OF_AN_EPOCH * of_stage * macs_of_pass
     threads = known.get("threads")
     return SearchCost(
         round=round,
@@ -106,6 +111,16 @@ def search_cost(seed_run: SeedRun, round: int) -> SearchCost:
         pruned_macs=dict(records[-1].macs),
         uncounted=tuple(sources_of(seed_run.config)),
     )
+
+
+def _macs_of_pass(
+    stage: str, record: RoundRecord, searched: RoundRecord, dense: RoundRecord, convention: MacConvention
+) -> int:
+    """Return the MACs of the network that a stage of a round trains."""
+    if stage.startswith(COMPLEMENT):
+        return dense.macs[convention] - record.macs[convention]
+    trained = record if stage == RETRAIN or stage.startswith(TICKET) else searched
+    return trained.macs[convention]
 
 
 def inferences(cost: float, saved: float) -> int | None:

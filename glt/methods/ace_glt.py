@@ -14,13 +14,15 @@ from glt.config import Count, Note, OptionValue, RunConfig, Share, options_of
 from glt.formats import percent
 from glt.masks import BoolArray, EdgeMask, Masks, WeightMask, prune_count
 from glt.methods import METHODS
-from glt.methods.base import Proposal, RoundContext, SearchedEdges
+from glt.methods.base import Proposal, RoundContext
 from glt.methods.ugs import UGS, UGSOptions, search_network, searched_kinds
 
 if TYPE_CHECKING:
     from glt.training.trainer import Schedule, TrainResult
 
 Scores = NDArray[np.floating]
+# The stages of a refinement, before their numbers.
+TICKET, COMPLEMENT = "ticket", "complement"
 
 
 class ACEGLTOptions(UGSOptions):
@@ -50,12 +52,6 @@ class ACEGLT(UGS):
         """Return False: exchanges bring pruned entries back."""
         return False
 
-    def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
-        """Return what UGS's search has masks for; None if p_graph is 0."""
-        if not config.p_graph:
-            return None
-        return "survivors" if super().nests(config) else "all"
-
     def next_masks(self, context: RoundContext) -> Proposal:
         """Cut as UGS does, then refine; a half with rate 0 stays whole."""
         cut = super().next_masks(context)
@@ -65,12 +61,12 @@ class ACEGLT(UGS):
         schedule = replace(self.schedule(context), epochs=options.ace_epochs, stop=None)
         tickets, validations = [ticket], list[float]()
         for number in range(1, options.ace_refinements + 1):
-            inside, validation = _trained(context, ticket, schedule, f"ticket {number}")
-            outside, _ = _trained(context, complement(ticket, context.config), schedule, f"complement {number}")
+            inside, validation = _trained(context, ticket, schedule, f"{TICKET} {number}")
+            outside, _ = _trained(context, complement(ticket, context.config), schedule, f"{COMPLEMENT} {number}")
             ticket = exchanged(ticket, inside, outside, options.ace_share, context.config)
             tickets.append(ticket)
             validations.append(validation)
-        last = _trained(context, ticket, schedule, f"ticket {options.ace_refinements + 1}")
+        last = _trained(context, ticket, schedule, f"{TICKET} {options.ace_refinements + 1}")
         validations.append(last[1])
         best = int(np.argmax(validations))
         returned = int(np.count_nonzero(tickets[best].edges.keep & ~context.previous.edges.keep))

@@ -190,6 +190,10 @@ class Method(ABC):
         """Return the options of the retraining in `round` (from 1), given the number of prunable weights."""
         return Retraining()
 
+    def starts_whole(self, config: RunConfig) -> bool:
+        """Return whether each round's search starts from the full network instead of the last round's survivors."""
+        return False
+
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
         """Return which edge entries a search has masks for; None without a search."""
         return None

@@ -89,6 +89,10 @@ class FastGLT(Method):
     ignores = frozenset({"gamma_graph", "gamma_weight"})
     Options = FastGLTOptions
 
+    def starts_whole(self, config: RunConfig) -> bool:
+        """Return True: each round starts from the full network."""
+        return True
+
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
         """Return all entries: each round starts from the full graph; None if p_graph is 0."""
         return "all" if config.p_graph else None

@@ -96,13 +96,17 @@ class UGS(Method):
 
     def nests(self, config: RunConfig) -> bool:
         """Return whether rounds are nested; those that start from the full network need not be."""
-        return options_of(config.options, UGSOptions).schedule == "iterative"
+        return not self.starts_whole(config)
+
+    def starts_whole(self, config: RunConfig) -> bool:
+        """Return whether the schedule is one_shot or one_run."""
+        return options_of(config.options, UGSOptions).schedule != "iterative"
 
     def searched_edges(self, config: RunConfig) -> SearchedEdges | None:
         """Return the survivors, or all entries where each round starts from them; None if p_graph is 0."""
         if not config.p_graph:
             return None
-        return "survivors" if self.nests(config) else "all"
+        return "all" if self.starts_whole(config) else "survivors"
 
     def next_masks(self, context: RoundContext) -> Proposal:
         """Search, and remove the lowest magnitudes at the end or during the search."""

@@ -30,6 +30,21 @@ def test_dense_training_and_all_rounds_count(compute: Compute) -> None:
     assert found.most_cpu_seconds == found.seconds
 
 
+def test_a_search_of_the_full_network_counts_at_its_macs(compute: Compute) -> None:
+    seed = compute(rounds=2, epochs=5, retrain_epochs=7, schedule="one_shot")
+    dense, first, second = (record.macs["dense_features"] for record in seed.rounds())
+    counted = search_cost(seed, 2).training_macs["dense_features"]
+    assert counted == 3 * (7 * dense + 2 * 5 * dense + 7 * first + 7 * second)
+
+
+def test_exchanges_train_the_ticket_and_what_it_leaves_out(compute: Compute) -> None:
+    options = {"ace_refinements": 1, "ace_epochs": 2}
+    seed = compute(method="ace_glt", rounds=1, epochs=5, retrain_epochs=7, **options)
+    dense, first = (record.macs["dense_features"] for record in seed.rounds())
+    counted = search_cost(seed, 1).training_macs["dense_features"]
+    assert counted == 3 * (7 * dense + 5 * dense + 2 * 2 * first + 2 * (dense - first) + 7 * first)
+
+
 def test_a_method_without_a_search_has_only_retraining(compute: Compute) -> None:
     assert search_cost(compute(method="random", rounds=2, retrain_epochs=7), 2).epochs == 3 * 7
 
