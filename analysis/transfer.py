@@ -3,7 +3,7 @@
 A run of the method `combine` takes the masks of a source run, of seed i (`source_seed`, by default the seed itself),
 and retrains them under seed j. Its score minus the dense score of seed j is one cell of a matrix. On the diagonal stand
 masks retrained from the weights that they were found with, those of the source run itself included. What transfers is
-the rest of the matrix minus a control that is retrained under seed j with random masks of the same halves.
+the rest of the matrix minus a control that is retrained under seed j with random masks of the same halves and sizes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pandas as pd
 
 from analysis.labels import model_label, run_labels
 from analysis.statistics import WORDS, significances
-from analysis.tables.curves import Score
+from analysis.tables.curves import SAME_RATES, Score
 from glt import formats
 from glt.config import options_of
 from glt.errors import StoreError
@@ -93,8 +93,9 @@ def transfer_table(runs: Sequence[Run], rounds: pd.DataFrame, score: Score = "te
     Columns: GROUP (source run, its label, "both", "edges" or "weights", the start of retraining, the model retrained),
     round (the source's), run, source_seed and seed (found with, retrained under), is_own (the same seed and model),
     score, dense (of the same seed), difference (score - dense), control_label, control (the score of random masks of
-    the same halves under this seed, of the first of these runs that has such; NaN without one), above_control (score -
-    control). Only rounds that a run of `combine` retrains. Raises StoreError without one, or without its source.
+    the same halves and sizes under this seed, of the first of these runs that has such; NaN without one), above_control
+    (score - control). Only rounds that a run of `combine` retrains. Raises StoreError without one, or without its
+    source.
     """
     # A user's run may have the name of an example; runs of one store take masks from that store.
     by_name = {run.name: run for run in sorted(runs, key=lambda run: run.is_bundled, reverse=True)}
@@ -107,7 +108,7 @@ def transfer_table(runs: Sequence[Run], rounds: pd.DataFrame, score: Score = "te
         )
     if missing := sorted(lent - by_name.keys()):
         raise StoreError(f"These runs retrain masks of {missing[0]}: choose that run too.")
-    controls, labels = _controls(runs, rounds, score), run_labels(runs)
+    controls, labels = _controls(runs, rounds), run_labels(runs)
     dense = rounds[rounds["round"] == 0].set_index(["run", "seed"])[score]
     rows = []
     for row in rounds[(rounds["round"] > 0) & rounds["run"].isin(list(arms))].to_dict("records"):
@@ -119,7 +120,10 @@ def transfer_table(runs: Sequence[Run], rounds: pd.DataFrame, score: Score = "te
         group = (arm.source, labels[source.reference], arm.halves, arm.start, row["model"])
         is_own = found_with == seed and source.config.model == row["model"]
         own = float(dense.get((row["run"], seed), math.nan))
-        name, control = controls.get((arm.halves, arm.start, row["model"], number, seed), ("", math.nan))
+        rivals = controls.get((arm.halves, arm.start, row["model"], number, seed), [])
+        name, control = next(
+            ((label, other[score]) for label, other in rivals if _is_as_sparse(row, other)), ("", math.nan)
+        )
         values = row[score], own, row[score] - own, name, control, row[score] - control
         rows.append((*group, number, row["run"], found_with, seed, is_own, *values, arm.options is not None))
     table = pd.DataFrame(rows, columns=[*COLUMNS, "taken"])
@@ -128,17 +132,21 @@ def transfer_table(runs: Sequence[Run], rounds: pd.DataFrame, score: Score = "te
     )
 
 
-def _controls(runs: Sequence[Run], rounds: pd.DataFrame, score: Score) -> Mapping[Any, tuple[str, float]]:
-    """Return label and score of random masks by halves, start, model, round of the source and seed; the first run's."""
+def _is_as_sparse(row: Mapping[Hashable, Any], other: Mapping[Hashable, Any]) -> bool:
+    return all(abs(row[name] - other[name]) <= SAME_RATES for name in ("graph_sparsity", "weight_sparsity"))
+
+
+def _controls(runs: Sequence[Run], rounds: pd.DataFrame) -> Mapping[Any, list[tuple[str, Mapping[Hashable, Any]]]]:
+    """Return labels and rows of random masks by halves, start, model, round of the source and seed, as runs come."""
     labels, of_run = run_labels(runs), dict(tuple(rounds[rounds["round"] > 0].groupby("run")))
-    found: dict[Any, tuple[str, float]] = {}
+    found: dict[Any, list[tuple[str, Mapping[Hashable, Any]]]] = {}
     for run in runs:
         arm = control_of(run)
         if arm is None or run.reference not in of_run:
             continue
         for row in of_run[run.reference].to_dict("records"):
             key = (arm.halves, arm.start, row["model"], arm.round_of(int(row["round"])), int(row["seed"]))
-            found.setdefault(key, (labels[run.reference], row[score]))
+            found.setdefault(key, []).append((labels[run.reference], row))
     return found
 
 

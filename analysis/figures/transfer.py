@@ -112,7 +112,7 @@ def _caption(shown: pd.DataFrame, rounds: pd.DataFrame, number: int, score: Scor
     parts = [
         f"Masks of round {number}, found with the seed of the row, retrained under the seed of the column: "
         f"{score_words(rounds, score)}, in points of {metric_words(rounds)}",
-        *([f"random masks of {controls}"] if controls else ["no run with random masks of the same halves is shown"]),
+        f"random masks of {controls}" if controls else "no run with random masks of the same halves and sizes is shown",
         *results,
         "paired t tests over the seeds of retraining, Holm over all of them; all share the same masks",
     ]

@@ -109,8 +109,8 @@ def _matrices(runs: list[Run], number: int, part: str) -> Description:
 
 ABOUT_TRANSFER = (
     "Rows: the seed that found the masks. Columns: the seed whose initial weights are retrained with them. Random "
-    "masks are those of the first chosen run that retrains random masks of the same halves. All columns share the "
-    "same masks, so intervals over seeds are about retraining, not about new searches."
+    "masks are those of the first chosen run that retrains random masks of the same halves and sizes. All columns "
+    "share the same masks, so intervals over seeds are about retraining, not about new searches."
 )
 
 

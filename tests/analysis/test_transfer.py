@@ -43,6 +43,15 @@ def test_cells_are_scores_minus_the_dense_score_of_the_seed_of_retraining(table:
     assert set(table["source_label"]) == {"UGS"}
 
 
+def test_random_masks_of_another_size_are_no_control(runs: list[Run]) -> None:
+    rounds = rounds_table(runs)
+    is_random = (rounds["method"] == "random") & (rounds["round"] > 0)
+    rounds.loc[is_random, "graph_sparsity"] += 0.02
+    table = transfer_table(runs, rounds)
+    assert table["control"].isna().all()
+    assert set(table["control_label"]) == {""}
+
+
 def test_other_masks_count_once_a_seed_of_retraining(table: pd.DataFrame) -> None:
     summary = transfer_summary(table[table["round"] == 2]).set_index("comparison")
     assert list(summary.index) == ["own", "other", "other_own", "other_control"]
