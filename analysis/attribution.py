@@ -20,7 +20,7 @@ from analysis.tables.curves import Score
 from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig, options_of
 from glt.errors import StoreError
-from glt.formats import as_typed, points_interval
+from glt.formats import as_typed, number_of, points_interval
 from glt.methods import METHODS
 from glt.methods.combine import CombineOptions, rounds_of
 from glt.reproduction.attribution import (
@@ -363,8 +363,9 @@ def finding(effects: pd.DataFrame) -> str:
         parts.append(
             f"{words} {points_interval(row['mean'], row['high'] - row['mean'])} {_verdict_words(row['verdict'])}"
         )
-    row = last.iloc[0]
-    return f"Round {int(row['round'])}, {int(row['seeds'])} seeds, against dense: {'; '.join(parts)}."
+    fewest, most = (int(pick(last.loc[list(wanted), "seeds"])) for pick in (min, max))
+    seeds = number_of(most, "seed") if fewest == most else f"{fewest} to {most} seeds"
+    return f"Round {int(last['round'].iloc[0])}, {seeds}, against dense: {'; '.join(parts)}."
 
 
 def _verdict_words(word: str) -> str:

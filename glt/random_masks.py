@@ -55,6 +55,8 @@ def draw_with_degrees(graph: Graph, matched: EdgeMask, values: FloatArray) -> Ed
     Of all such masks it is the one with the largest sum of random `values`: a transportation problem, whose linear
     relaxation has a binary solution (its constraint matrix is totally unimodular).
     """
+    if not values.size:
+        return matched
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 

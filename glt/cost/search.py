@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from glt.formats import count, duration, macs, percent
 from glt.methods import METHODS
 from glt.methods.ace_glt import COMPLEMENT, TICKET
+from glt.methods.base import RETRAIN
 from glt.store import MAC_CONVENTIONS, MacConvention, RoundRecord, SeedRun, sources_of
 
 if TYPE_CHECKING:
     from glt.cost.latency import ExecutionName, LatencyReport
 
 PASSES_OF_AN_EPOCH = 3
-RETRAIN = "retrain"
 # What pruning alone makes faster: sparse features need no pruning.
 BY_PRUNING: tuple[tuple[ExecutionName, ExecutionName], ...] = (
     ("edges_removed", "masked"),

@@ -22,15 +22,13 @@ from glt.lottery.initial_weights import source_of, with_first_layer
 from glt.lottery.resume import UnfinishedRound
 from glt.masks import Masks
 from glt.methods import METHODS, Proposal, Retraining, RoundContext
+from glt.methods.base import RETRAIN
 from glt.seeds import stream
 from glt.store import Checkpoint, Event, Progress, RoundRecord, SeedRun, Store
 from glt.training.network import Network
 from glt.training.problem import Arrays, Mismatch, Problem
 from glt.training.retrain_rule import RetrainRule, dense_logits
 from glt.training.trainer import EpochResult, Schedule, Stage, TrainResult
-
-# The name of the stage that every round has.
-RETRAIN = "retrain"
 
 
 class Stopped(Exception):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TrainStage = Callable[["Network", "Schedule", str], "TrainResult"]
 Pulse = Callable[[str, int, int], None]
+# The training stage that every round has.
+RETRAIN = "retrain"
 # The note on the epochs of a search that ended early.
 SEARCH_EPOCHS = "search_epochs"
 # What decided a removal; "no gradient": only the penalty changed the mask.

@@ -132,6 +132,13 @@ def test_the_finding_names_both_halves_with_their_tests() -> None:
     )
 
 
+def test_the_finding_counts_the_seeds_of_its_tests() -> None:
+    table = scores(lambda cell, seed: 0.7)
+    assert finding(effects_table(table[table["seed"] == 0])).startswith("Round 9, 1 seed, against dense")
+    lacking = (table["seed"] == 2) & (table["edges"] == "ugs") & (table["weights"] == "ugs")
+    assert finding(effects_table(table[~lacking])).startswith("Round 9, 2 to 3 seeds, against dense")
+
+
 def test_saved_macs_of_each_half() -> None:
     table = scores(lambda cell, seed: 0.7)
     macs = {("ugs", "all"): 300, ("all", "ugs"): 200, ("ugs", "ugs"): 100}

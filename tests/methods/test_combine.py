@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from glt.config import RunConfig
-from glt.datasets import load_graph
+from glt.datasets import Graph, load_graph
 from glt.errors import ConfigError, StoreError
 from glt.jobs.launcher import start
 from glt.jobs.queue import awaited
@@ -224,6 +225,14 @@ def test_draws_with_degrees_differ_with_the_random_values() -> None:
     mask = EdgeMask("directed", generator.random(2 * graph.num_edges) < 0.5)
     one, other = (draw_with_degrees(graph, mask, generator.random(mask.keep.size)) for _ in range(2))
     assert not np.array_equal(one.keep, other.keep)
+
+
+def test_a_graph_without_edges_has_one_draw(small_graph: Graph) -> None:
+    empty = replace(small_graph, edges=small_graph.edges[:, :0])
+    mask = EdgeMask.full("directed", 0)
+    assert draw_with_degrees(empty, mask, np.empty(0)).kept == 0
+    groups = end_pairs(empty, "directed", degree_bins(empty))
+    assert highest_by_group(np.empty(0), groups, mask.keep).size == 0
 
 
 def test_sources_are_read_from_text() -> None:
