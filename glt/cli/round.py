@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from glt.cost.latency import LatencyReport
+    from glt.lottery.predictions import StoredPredictions
     from glt.store import Pretraining, Run, SeedRun
     from glt.verdicts import Verdict
 
@@ -180,13 +181,25 @@ def keep_predictions(
         numbers = sorted(set(rounds)) or list(range(seed_run.whole_rounds()))
         found = store_predictions(seed_run, numbers)
         tell((place + 1) / len(seeds))
-        other = [each.round for each in found if not each.is_as_recorded]
-        ending = f"differ from the records in {spans(other)}" if other else "are those of the records"
         if not quiet:
-            which = f"round {numbers[0]}" if len(numbers) == 1 else f"rounds {spans(numbers)}"
-            print(f"{run.reference}, seed {seed_run.seed}: predictions of {which}; the accuracies {ending}.")
+            print(f"{run.reference}, seed {seed_run.seed}: {_stored_words(found)}.")
         stored.append({"seed": seed_run.seed, "rounds": [each.as_json() for each in found]})
     return {"run": run.reference, "seeds": stored}
+
+
+def _stored_words(found: Sequence[StoredPredictions]) -> str:
+    """Say which rounds have predictions, and whether their accuracies are those of the records.
+
+    >>> _stored_words([])
+    'no round is finished'
+    """
+    numbers = [each.round for each in found]
+    if not numbers:
+        return "no round is finished"
+    other = [each.round for each in found if not each.is_as_recorded]
+    which = f"round {numbers[0]}" if len(numbers) == 1 else f"rounds {spans(numbers)}"
+    ending = f"differ from the records in {spans(other)}" if other else "are those of the records"
+    return f"predictions of {which}; the accuracies {ending}"
 
 
 # Tables.

@@ -40,8 +40,8 @@ def remembered(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     seen: list[np.ndarray] = []
     usual = trainer.passes_of
 
-    def passes_of(network: Any) -> Any:
-        passes = usual(network)
+    def passes_of(network: Any, all_outputs: bool) -> Any:
+        passes = usual(network, all_outputs)
         outputs = passes.outputs
 
         def remember() -> Any:
@@ -160,6 +160,16 @@ def test_predictions_that_cannot_be_kept_are_refused_first(
     assert main(["run", "--set", *SMALL, "--store", str(tmp_path), "--keep-predictions", *more]) == 2
     assert words in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_seed_without_a_finished_round_is_said_to_have_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Store(tmp_path / "store").create(resolve({}))
+    run.seed(0).path.mkdir()
+    (run.seed(0).path / paths.ROUNDS).touch()
+    assert main(["predictions", run.name, "--seeds", "0", "--store", str(tmp_path / "store")]) == 0
+    assert capsys.readouterr().out == f"{run.name}, seed 0: no round is finished.\n"
 
 
 # The store
