@@ -106,6 +106,10 @@ def chosen_attribution(
     found: Sequence[Attribution], dataset: str | None, model: str | None, rounds: Sequence[int] | None
 ) -> Attribution:
     """Return the attribution with these names and rounds; raise StoreError unless there is exactly one."""
+    if not found:
+        raise StoreError(
+            f"There is no attribution here: name a run of its method combine, or compute one by `{as_typed(*COMMAND)}`."
+        )
     wanted = {"dataset": dataset, "model": model}
     fits = [
         each
@@ -115,13 +119,15 @@ def chosen_attribution(
     ]
     if len(fits) == 1:
         return fits[0]
-    if not fits:
-        raise StoreError(
-            f"This store has no such attribution: run `{as_typed(*COMMAND)}`, or with other names and rounds."
-        )
     names = "; ".join(
-        f"{each.config.dataset} {each.config.model}, rounds {', '.join(map(str, each.rounds))}" for each in fits
+        f"{each.config.dataset} {each.config.model}, rounds {', '.join(map(str, each.rounds))}"
+        for each in fits or found
     )
+    if not fits:
+        asked = [f"--{name} {value}" for name, value in wanted.items() if value]
+        asked += [f"--rounds {','.join(map(str, rounds))}"] if rounds else []
+        command = as_typed("reproduce", "attribution", *" ".join(asked).split(), "--seeds", "0-4")
+        raise StoreError(f"No attribution has {' '.join(asked)}: there is {names}. `{command}` computes another.")
     raise StoreError(f"There are {len(fits)} attributions ({names}): choose one by --dataset, --model and --rounds.")
 
 

@@ -81,6 +81,10 @@ DEFAULT_SETTINGS = RunConfig()
 SHARES = frozenset({"p_graph", "p_weight"})
 # The method that is a family of methods, and the option that names the one.
 SCORE = "score"
+# The method that combines halves, and the option that names the source of each.
+COMBINATION, COUNTS = "combine", "counts_from"
+HALVES = {"edges_from": "edges", "weights_from": "weights"}
+STARTS = {"theta_0": "theta_0", "fresh": "fresh weights"}
 
 
 def settings_of(config: RunConfig) -> dict[str, Any]:
@@ -113,9 +117,40 @@ def setting_words(name: str, value: Any) -> str:
     """
     if name == "score" and value in SCORES.names():
         return inside(SCORES.get(value).label)
+    if name in HALVES and isinstance(value, str):
+        return source_words(HALVES[name], value)
+    if name == "start" and value in STARTS:
+        return STARTS[value]
     if name in SHARES:
         return f"{name} = {100 * value:g} %"
     return f"{name} = {'default' if value is None else value_words(value)}"
+
+
+def source_words(half: str, source: str) -> str:
+    """Write the source of one half of a combination.
+
+    >>> source_words("edges", "run:cora-node-gcn-ugs-df8e8f72"), source_words("weights", "random_layers")
+    ('UGS edges', 'random weights per layer')
+    >>> source_words("edges", "score:jaccard"), source_words("edges", "none")
+    ('edges by jaccard', 'no edges')
+    """
+    kind, _, name = source.partition(":")
+    if kind == "run":
+        # A run's name ends in its method and a hash.
+        method = name.split("-")[-2] if name.count("-") > 1 else name
+        return f"{palette.label(method) if method in METHODS.names() else method} {half}"
+    if kind in ("score", "inverse") and name in SCORES.names():
+        inverse = "inverse " if kind == "inverse" else ""
+        return f"{half} by {inverse}{inside(SCORES.get(name).label)}"
+    fixed = {"none": f"no {half}", "magnitude": f"{half} by magnitude", "random_layers": f"random {half} per layer"}
+    matched = {
+        "class_pairs": "per pair of classes",
+        "degree_bins": "per pair of degree bins",
+        "degrees": "with equal degrees",
+    }
+    if kind.startswith("random_") and kind.removeprefix("random_") in matched:
+        return f"random {half} {matched[kind.removeprefix('random_')]}"
+    return fixed.get(kind, f"{kind} {half}")
 
 
 def value_order(value: Any) -> tuple[bool, float, str]:
@@ -152,15 +187,15 @@ def short_title(run: Run) -> str:
 
 
 def method_words(config: RunConfig) -> str:
-    """Return a run's method; an edge score is named, because each is a method of its own.
+    """Return a run's method; an edge score, and the halves of a combination, are named: each is a method of its own.
 
     >>> method_words(RunConfig()), method_words(RunConfig(method="score"))
     ('UGS', 'Edge score (local degree)')
     """
-    words = palette.label(config.method)
-    if config.method != SCORE:
-        return words
-    return f"{words} ({setting_words(SCORE, all_options(config)[SCORE])})"
+    words, options = palette.label(config.method), all_options(config)
+    named = [SCORE] if config.method == SCORE else list(HALVES) if config.method == COMBINATION else []
+    details = ", ".join(setting_words(name, options[name]) for name in named)
+    return f"{words} ({details})" if details else words
 
 
 def pretraining_title(config: PretrainConfig) -> str:
@@ -262,8 +297,12 @@ def _details(
     method: str, run: str, flat: Mapping[str, Settings], methods: Mapping[str, str], differing: Sequence[str]
 ) -> list[str]:
     known = {name for other, settings in flat.items() if methods[other] == method for name in settings}
-    # An edge score is always named, because each is a method of its own.
+    # An edge score and the halves of a combination are always named, because each is a method of its own.
     named = sorted({*differing, SCORE}) if method == SCORE else differing
+    if method == COMBINATION:
+        sources = {flat[other].get(COUNTS) for other, kind in methods.items() if kind == method} - {None, ""}
+        others = [name for name in differing if name not in HALVES and (name != COUNTS or len(sources) > 1)]
+        named = [*HALVES, *others]
     details = [setting_words(name, flat[run].get(name)) for name in named if name in known and name != PRETRAINING]
     starts = {settings[PRETRAINING] for settings in flat.values()}
     return details if len(starts) == 1 else [*details, _start(flat[run][PRETRAINING], len(starts - {None}))]

@@ -49,12 +49,12 @@ def attribution_cells(found: Attribution, score: Score = "test") -> Description:
     panels = [
         Panel(
             x=WEIGHT_AXIS,
-            y=Axis(title="Test accuracy (%)", grid=True),
+            y=Axis(title="Test accuracy (%)" if place == 0 else "", grid=True),
             layers=list(_layers(rows)),
             rules=[] if np.isnan(dense) else [Rule(at=dense, name="Dense", value=formats.fixed(dense, 1))],
             title=f"Round {number}",
         )
-        for number, rows in points.groupby("round")
+        for place, (number, rows) in enumerate(points.groupby("round"))
     ]
     shown = [name for name in EDGES if (points["edges"] == name).any()]
     keys = [Key(label=EDGE_WORDS[name], ink=_look(name), shape=SHAPES[name], about="marks") for name in shown]
@@ -72,7 +72,7 @@ def attribution_cells(found: Attribution, score: Score = "test") -> Description:
         points=points,
         caption=f"{words}: edges and weights of {found.source} at each round, drawn, by degree, or all of them, with "
         f"equal counts; {seeds}. Panels: rounds. Line: the dense network.",
-        grid=Grid(across=across, ratio=0.7, flat=False, each_named=True),
+        grid=Grid(across=across, ratio=0.7, flat=False),
         height=HEIGHT,
         below=True,
     )

@@ -22,7 +22,7 @@ from analysis.figures.attribution import attribution
 from analysis.figures.base import FigureChoices
 from analysis.tables.curves import Score
 from app.components import controls, downloads, frame, run_select
-from app.components.downloads import drawn, numbers_popover, show_figure, show_number_table
+from app.components.downloads import drawn, numbers_popover, show_figure, show_number_table, show_text_table
 from app.data import cache
 from glt import formats
 from glt.config import RunConfig
@@ -110,8 +110,7 @@ def _show_effects(effects: pd.DataFrame) -> None:
         for effect, of_effect in rows.groupby("effect", sort=False)
     ]
     shown = pd.DataFrame(table, columns=["Contrast", *(f"Round {number}" for number in rounds)])
-    columns = {"Contrast": st.column_config.TextColumn(width=340, pinned=True)}
-    show_number_table(shown, columns, key=f"effects-{kind}", height="content")
+    show_text_table(f"effects-{kind}", shown)
     family = formats.number_of(int(rows["family"].max()), "test")
     frame.caption(f"Points of the test score with 95% intervals; * significant, Holm over {family}.", ABOUT_TESTS)
     downloads.csv_button(effects, "attribution.csv")

@@ -128,8 +128,9 @@ def _controls(finished: list[Run]) -> View:
     with frame.row("sample-controls"):
         sample = graph_select.pick_round_sample(graph)
         with frame.row("switches", "center", width="content"):
-            by_cause = controls.switch("by_cause", "Causes", help=ABOUT_CAUSES)
             by_consensus = controls.switch("by_consensus", "Consensus", help=ABOUT_CONSENSUS)
+            # A consensus is of all seeds, and an edge may go by other causes in each.
+            by_cause = controls.switch("by_cause", "Causes", help=ABOUT_CAUSES, disabled=by_consensus)
     run_select.tell_gone(BESIDE)
     graph_select.tell_unknown(graph, sample)
     return View(run, seed, number, beside, graph, sample, by_cause, by_consensus)

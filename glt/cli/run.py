@@ -252,7 +252,20 @@ def _announcements(args: Args, started: Started[Any]) -> Iterator[str]:
         yield f"{found.path} is already complete: {whole} of {listing(started.finished)}."
     if started.elsewhere:
         yield others_line(started)
+    if seeds and _prunes_nothing(found.config):
+        yield "Nothing is pruned under these settings: every round is the dense network."
     yield from _sources(found, sorted([*seeds, *started.elsewhere]))
+
+
+def _prunes_nothing(config: object) -> bool:
+    from glt.config import RunConfig
+    from glt.methods import METHODS
+
+    if not isinstance(config, RunConfig):
+        return False
+    method, many = METHODS.get(config.method), 1_000_000
+    fixed = all(method.settings_fix_counts(config))
+    return fixed and method.remaining(config, config.rounds, many, many) == (many, many)
 
 
 def _sources(run: KnownRun, seeds: Sequence[int]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from glt.config import RunConfig, options_of
 from glt.datasets import DATASETS
-from glt.errors import ConfigError, quoted, unknown_name
+from glt.errors import ConfigError, StoreError, quoted, unknown_name
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.methods import METHODS
 from glt.methods.base import EdgeDecision, FindRun, Method, Proposal, RoundContext, TakenEdges
@@ -209,7 +209,17 @@ class Combination(Method):
             halves: list[Half] = [half for half, source in sources.items() if source == Source(RUN, name)]
             if name == options.counts_from:
                 halves = [half for half in sources if half in halves or sources[half].kind not in (*WHOLE, RUN)]
-            check_source(config, find_run(name), halves, read, last)
+            try:
+                source = find_run(name)
+            except StoreError as error:
+                settings = {"edges_from": sources["edges"].name, "weights_from": sources["weights"].name}
+                named = [
+                    setting
+                    for setting, known in {**settings, "counts_from": options.counts_from}.items()
+                    if known == name
+                ]
+                raise ConfigError(f"{' and '.join(named)}: {error}") from None
+            check_source(config, source, halves, read, last)
 
 
 def _check_draws(config: RunConfig, options: CombineOptions) -> None:

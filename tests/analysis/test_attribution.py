@@ -190,5 +190,9 @@ def test_one_attribution_is_chosen_by_names_and_rounds() -> None:
     assert chosen_attribution(known, "cora", None, [13]).rounds == (13,)
     with pytest.raises(StoreError, match=r"There are 2 attributions .*rounds 4, 9; cora gcn, rounds 13"):
         chosen_attribution(known, None, None, None)
-    with pytest.raises(StoreError, match=r"no such attribution: run `.*reproduce attribution"):
+    with pytest.raises(
+        StoreError, match=r"No attribution has --dataset citeseer: there is cora gcn, rounds 4, 9; .*13\."
+    ):
         chosen_attribution(known, "citeseer", None, None)
+    with pytest.raises(StoreError, match="no attribution here: name a run of its method combine"):
+        chosen_attribution([], None, None, None)

@@ -45,6 +45,12 @@ def test_a_run_prints_one_line_per_round(glt: Glt, store: Store) -> None:
     assert "already complete: 2 rounds of seeds 0, 1." in again.stdout
 
 
+@pytest.mark.parametrize("settings", [["--method", "combine"], ["--set", "p_graph=0", "p_weight=0"]])
+def test_a_run_that_prunes_nothing_says_so(glt: Glt, store: Store, settings: list[str]) -> None:
+    assert "Nothing is pruned under these settings" in glt("run", *SHORT, *settings).stdout
+    assert "Nothing is pruned" not in glt("run", *SHORT).stdout
+
+
 def test_run_json_prints_only_the_document(glt: Glt, store: Store) -> None:
     done = glt("run", "--json", *SHORT)
     document = json.loads(done.stdout)

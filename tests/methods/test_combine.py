@@ -257,7 +257,7 @@ def test_rounds_that_do_not_ascend_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"edges_from": "run:elsewhere"}, "No run 'elsewhere'"),
+        ({"edges_from": "run:elsewhere"}, "edges_from: No run 'elsewhere'"),
         ({"edges_from": "random_class_pairs"}, "needs the run whose counts it keeps"),
         (
             {"edges_from": "random_degrees", "counts_from": "UGS", "edge_mask": "undirected"},
