@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from analysis.measures.basic import isolated_nodes
 from analysis.measures.connectivity import components
 from analysis.measures.graph import MeasuredGraph
-from analysis.removal.edges import Removals
-from analysis.stability import consensus_counts
 from analysis.subgraphs.layout import Positions, layout
 from glt import formats
 from glt.datasets.graph import Graph, IntArray
@@ -26,6 +24,8 @@ from glt.removal_causes import CAUSES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from analysis.removal.edges import Removals
 
 EdgeStates = NDArray[np.uint8]
 
@@ -219,6 +219,9 @@ def make_panel(
 
 def consensus_panel(graph: Graph, subgraph: Subgraph, masks: Sequence[EdgeMask], title: str) -> GraphPanel:
     """Return the panel of the edges that any of these masks keeps, each with the number of masks that do."""
+    # Imported late: the kinds of samples are listed without pandas.
+    from analysis.stability import consensus_counts
+
     counts = consensus_counts(masks)
     panel = make_panel(graph, subgraph, EdgeMask("undirected", counts > 0), title)
     return replace(panel, consensus=counts[subgraph.edge_ids], seeds=len(masks))

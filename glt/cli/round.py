@@ -45,9 +45,10 @@ def audit(args: Args) -> int:
 @options.round_argument
 @options.as_json
 def cost(args: Args) -> int:
-    """Count the multiply-accumulate operations of a round, and what finding it cost.
+    """Count the operations of a round, and what finding it cost.
 
-    The search pays when the operations that its inferences save reach those of the training.
+    Operations are multiply-accumulate operations (MACs). The search pays
+    when those that its inferences save reach those of the training.
     """
     from rich.console import Console
     from rich.table import Table

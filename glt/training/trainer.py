@@ -40,13 +40,13 @@ class Schedule:
     learning_rate: float
     weight_decay: float
     mask_learning_rate: float = 0.0
-    edge_learning_rate: float | None = None
     mask_weight_decay: float = 0.0
     gamma_graph: float = 0.0
     gamma_weight: float = 0.0
     narrowing: Narrowing | None = None
     rule: Rule | None = None
     stop: EarlyBird | None = None
+    edge_learning_rate: float | None = None
 
 
 @dataclass(frozen=True)

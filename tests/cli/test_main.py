@@ -377,7 +377,7 @@ def test_completion_of_verbs_options_and_names(complete: Callable[[str], list[st
     assert complete("glt run --data") == ["--dataset"]
     assert complete("glt run --dataset ci") == ["citeseer"]
     assert complete("glt run --set rounds=2 hidden=4 --method r") == ["random", "reinit"]
-    assert complete("glt figure accuracy,tr") == ["accuracy,training", "accuracy,trend"]
+    assert complete("glt figure accuracy,tre") == ["accuracy,trend"]
     assert complete("glt table ti") == ["tickets"]
 
 

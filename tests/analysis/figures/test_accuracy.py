@@ -393,7 +393,9 @@ def test_points_of_two_runs_of_one_method_are_two_shades(sweep: list[Run]) -> No
 
 
 def _inks(trace: Any) -> list[str]:
-    return [trace.marker.color] if isinstance(trace.marker.color, str) else list(trace.marker.color)
+    # Intervals have no marks.
+    color = trace.marker.color
+    return [] if color is None else [color] if isinstance(color, str) else list(color)
 
 
 def _paper_inks(mark: Any) -> list[Any]:

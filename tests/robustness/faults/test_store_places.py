@@ -176,7 +176,7 @@ def test_pages_of_a_read_only_store_write_nothing(name: str, disk: Disk, open_pa
 
 def test_starting_in_a_read_only_store_is_refused(disk: Disk, open_page: OpenPage) -> None:
     app = open_page("launch", **LAUNCH)
-    app.button(key="start").click().run()
+    app.button(key="start-runs").click().run()
     assert not app.exception
     assert ["cannot be written (Read-only file system)" in error.value for error in app.error] == [True]
 
