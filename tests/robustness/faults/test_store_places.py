@@ -118,7 +118,7 @@ def test_pages_without_locks_show_the_runs(run: Run, store: Store, no_locks: NoL
     no_locks(errno.ENOLCK)
     for page, key in (
         (open_page("runs", run=run.name), f"resume-{run.name}"),
-        (open_page("launch", **LAUNCH), "start"),
+        (open_page("launch", **LAUNCH), "start-runs"),
     ):
         assert not page.exception
         assert not page.error
