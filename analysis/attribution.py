@@ -8,25 +8,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from analysis.statistics import deviation_of, significances
-from analysis.tables.curves import Score
+from analysis.statistics import significances
+from analysis.tables.curves import Score, mean_and_interval
 from analysis.tables.rounds import rounds_table
 from glt.config import RunConfig, options_of
 from glt.errors import StoreError
 from glt.formats import as_typed, number_of, points_interval
 from glt.methods import METHODS
-from glt.methods.combine import CombineOptions, rounds_of
+from glt.methods.combine import START_WORDS, CombineOptions, rounds_of
 from glt.reproduction.attribution import (
     EDGE_WORDS,
     EDGES,
-    START_WORDS,
     STARTS,
     WEIGHT_WORDS,
     WEIGHTS,
@@ -34,8 +33,7 @@ from glt.reproduction.attribution import (
     cell_of,
     cells,
 )
-from glt.store import MacConvention, Run
-from glt.verdicts import half_width
+from glt.store import MacConvention, Run, run_name
 
 Kind = Literal["loss", "paired", "main effect", "interaction"]
 KIND_WORDS: dict[Kind, str] = {
@@ -53,50 +51,37 @@ DENSE = Cell("all", "all", "theta_0")
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """The runs of one attribution: its source run, the rounds of it, and a run by cell."""
+    """The runs of one attribution: its source run, the rounds of it, and a run by cell; no other has its `name`."""
 
+    name: str
     source: str
     config: RunConfig
     rounds: tuple[int, ...]
     runs: Mapping[Cell, Run]
-    missing: tuple[Cell, ...] = field(default=())
-
-    @property
-    def name(self) -> str:
-        """The source and its rounds, which no other attribution has."""
-        return f"{self.source} at {','.join(map(str, self.rounds))}"
+    missing: tuple[Cell, ...] = ()
 
 
 def attributions(runs: Iterable[Run]) -> list[Attribution]:
-    """Return the attributions among some runs, by source run and rounds; each has a cell with a finished round."""
-    found: dict[tuple[str, str], dict[Cell, Run]] = {}
-    unsourced: list[tuple[Cell, Run]] = []
+    """Return the attributions among some runs, by settings and source run; each has a cell with a finished round."""
+    by_settings: dict[str, list[tuple[Cell, Run]]] = {}
     for run in runs:
         cell = cell_of(run.config)
-        at_rounds = options_of(run.config.options, CombineOptions).at_rounds if cell else ""
-        if cell is None or not at_rounds or not any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
-            continue
-        sources = METHODS.get("combine").reads(run.config)
-        if sources:
-            found.setdefault((min(sources), at_rounds), {})[cell] = run
-        else:
-            unsourced.append((cell, run))
-    for members in found.values():
-        usual = _alike(next(iter(members.values())).config)
-        members |= {cell: run for cell, run in unsourced if _alike(run.config) == usual}
-    return [
-        Attribution(
-            source,
-            next(iter(members.values())).config,
-            tuple(rounds_of(at_rounds)),
-            {cell: members[cell] for cell in cells() if cell in members},
-            tuple(cell for cell in cells() if cell not in members),
-        )
-        for (source, at_rounds), members in found.items()
-    ]
+        if cell is not None and any(run.seed(seed).whole_rounds() > 1 for seed in run.seeds()):
+            by_settings.setdefault(run_name(_shared(run.config)), []).append((cell, run))
+    found = []
+    for shared, members in by_settings.items():
+        rounds = tuple(rounds_of(options_of(members[0][1].config.options, CombineOptions).at_rounds))
+        sources = {name for _, run in members for name in METHODS.get("combine").reads(run.config)}
+        for source in sorted(sources) if rounds else ():
+            # The cell of all edges and all weights has no source, and belongs to each.
+            own = {cell: run for cell, run in members if set(METHODS.get("combine").reads(run.config)) <= {source}}
+            in_order = {cell: own[cell] for cell in cells() if cell in own}
+            missing = tuple(cell for cell in cells() if cell not in own)
+            found.append(Attribution(f"{source} in {shared}", source, members[0][1].config, rounds, in_order, missing))
+    return found
 
 
-def _alike(config: RunConfig) -> RunConfig:
+def _shared(config: RunConfig) -> RunConfig:
     """Return the settings that the cells of one attribution share."""
     options = {name: value for name, value in config.options.items() if name not in OF_CELL}
     return config.model_copy(update={"options": options})
@@ -159,17 +144,12 @@ def cells_table(attribution: Attribution, score: Score = "test") -> pd.DataFrame
 def cell_scores(table: pd.DataFrame) -> pd.DataFrame:
     """Return the mean score of every cell and round of a `cells_table`, as a fraction.
 
-    Columns: round, start, edges, weights, cell (in words), seeds, mean, low, high (95% t interval, NaN below
-    three seeds).
+    Columns: round, start, edges, weights, cell (in words), and those of `mean_and_interval`, with `seeds` for count.
     """
-    found = []
-    for keys, rows in table[table["round"] > 0].groupby(["round", "start", "edges", "weights"], sort=False):
-        _, start, edges, weights = keys
-        mean, seeds = float(rows["score"].mean()), len(rows)
-        half = float(half_width(deviation_of(rows["score"]), seeds))
-        found.append((*keys, Cell(edges, weights, start).words, seeds, mean, mean - half, mean + half))
-    names = ["round", "start", "edges", "weights", "cell", "seeds", "mean", "low", "high"]
-    return pd.DataFrame(found, columns=names).sort_values("round", kind="stable").reset_index(drop=True)
+    groups = table[table["round"] > 0].groupby(["round", *_FACTORS], sort=False)["score"]
+    means = mean_and_interval(groups).rename(columns={"count": "seeds"}).reset_index()
+    means["cell"] = [Cell(*levels).words for levels in means[list(_FACTORS)].itertuples(index=False)]
+    return means.sort_values("round", kind="stable").reset_index(drop=True)
 
 
 class Contrast(NamedTuple):
@@ -287,6 +267,16 @@ def effects_table(table: pd.DataFrame) -> pd.DataFrame:
             tested = (test.mean, low, high, test.p, test.p_adjusted, test.family, test.word, test.detectable)
             found.append((kind, contrast.words, number, values.size, *tested))
     return pd.DataFrame(found, columns=list(EFFECT_COLUMNS))
+
+
+def effects_by_round(effects: pd.DataFrame, kind: str) -> dict[str, dict[int, str]]:
+    """Write the effects of one kind by contrast and round: points with their interval, a star if significant."""
+    found: dict[str, dict[int, str]] = {}
+    for row in effects[effects["kind"] == kind].to_dict("records"):
+        points = points_interval(row["mean"], row["high"] - row["mean"]).removesuffix(" points")
+        star = " *" if row["verdict"] in ("higher", "lower") else ""
+        found.setdefault(row["effect"], {})[row["round"]] = points + star
+    return found
 
 
 def _by_cell(rows: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,8 @@ from glt.datasets import DATASETS
 from glt.formats import inside
 from glt.jobs.sweep import value_words
 from glt.methods import METHODS
+from glt.methods.combine import START_WORDS, Source
+from glt.methods.source_run import Half
 from glt.models import MODELS
 from glt.presets import all_options
 from glt.pretraining.augmentations import AUGMENTATIONS
@@ -83,8 +85,7 @@ SHARES = frozenset({"p_graph", "p_weight"})
 SCORE = "score"
 # The method that combines halves, and the option that names the source of each.
 COMBINATION, COUNTS = "combine", "counts_from"
-HALVES = {"edges_from": "edges", "weights_from": "weights"}
-STARTS = {"theta_0": "theta_0", "fresh": "fresh weights"}
+HALVES: dict[str, Half] = {"edges_from": "edges", "weights_from": "weights"}
 
 
 def settings_of(config: RunConfig) -> dict[str, Any]:
@@ -118,39 +119,12 @@ def setting_words(name: str, value: Any) -> str:
     if name == "score" and value in SCORES.names():
         return inside(SCORES.get(value).label)
     if name in HALVES and isinstance(value, str):
-        return source_words(HALVES[name], value)
-    if name == "start" and value in STARTS:
-        return STARTS[value]
+        return Source.of(HALVES[name], value).words(HALVES[name])
+    if name == "start" and value in START_WORDS:
+        return START_WORDS[value]
     if name in SHARES:
         return f"{name} = {100 * value:g} %"
     return f"{name} = {'default' if value is None else value_words(value)}"
-
-
-def source_words(half: str, source: str) -> str:
-    """Write the source of one half of a combination.
-
-    >>> source_words("edges", "run:cora-node-gcn-ugs-df8e8f72"), source_words("weights", "random_layers")
-    ('UGS edges', 'random weights per layer')
-    >>> source_words("edges", "score:jaccard"), source_words("edges", "none")
-    ('edges by jaccard', 'no edges')
-    """
-    kind, _, name = source.partition(":")
-    if kind == "run":
-        # A run's name ends in its method and a hash.
-        method = name.split("-")[-2] if name.count("-") > 1 else name
-        return f"{palette.label(method) if method in METHODS.names() else method} {half}"
-    if kind in ("score", "inverse") and name in SCORES.names():
-        inverse = "inverse " if kind == "inverse" else ""
-        return f"{half} by {inverse}{inside(SCORES.get(name).label)}"
-    fixed = {"none": f"no {half}", "magnitude": f"{half} by magnitude", "random_layers": f"random {half} per layer"}
-    matched = {
-        "class_pairs": "per pair of classes",
-        "degree_bins": "per pair of degree bins",
-        "degrees": "with equal degrees",
-    }
-    if kind.startswith("random_") and kind.removeprefix("random_") in matched:
-        return f"random {half} {matched[kind.removeprefix('random_')]}"
-    return fixed.get(kind, f"{kind} {half}")
 
 
 def value_order(value: Any) -> tuple[bool, float, str]:

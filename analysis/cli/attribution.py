@@ -70,9 +70,9 @@ def attribution(args: Args) -> int:
 
 
 def _print_all(console: Console, found: Attribution, cells: pd.DataFrame, effects: pd.DataFrame) -> None:
-    from analysis.attribution import KIND_WORDS, cell_scores, finding
+    from analysis.attribution import KIND_WORDS, cell_scores, effects_by_round, finding
     from analysis.labels import dataset_label, model_label
-    from glt.formats import as_typed, percent_interval, points_interval
+    from glt.formats import as_typed, percent_interval
 
     heads = [f"round {number}" for number in found.rounds]
     names = f"{dataset_label(found.config.dataset)}, {model_label(found.config.model)}"
@@ -86,18 +86,9 @@ def _print_all(console: Console, found: Attribution, cells: pd.DataFrame, effect
     }
     _print_table(console, f"{names}: test score (%)", heads, of_cell, found.rounds)
     for kind, words in KIND_WORDS.items():
-        rows = effects[effects["kind"] == kind]
-        by_effect = {
-            effect: {
-                row["round"]: points_interval(row["mean"], row["high"] - row["mean"]).removesuffix(" points")
-                + (" *" if row["verdict"] in ("higher", "lower") else "")
-                for row in of_effect.to_dict("records")
-            }
-            for effect, of_effect in rows.groupby("effect", sort=False)
-        }
-        family = int(rows["family"].max()) if len(rows) else 0
-        over = f"; * significant, Holm over {family}" if family else ""
-        _print_table(console, f"{words} (points{over})", heads, by_effect, found.rounds)
+        family = effects.loc[effects["kind"] == kind, "family"].max()
+        over = f"; * significant, Holm over {family}" if family > 0 else ""
+        _print_table(console, f"{words} (points{over})", heads, effects_by_round(effects, kind), found.rounds)
     sentences = [finding(effects), ABOUT]
     if found.missing:
         number = f"{len(found.missing)} of {len(found.missing) + len(found.runs)}"

@@ -17,7 +17,8 @@ from analysis.palette import Style, escape
 from analysis.statistics import seeds_words
 from analysis.tables.curves import Score
 from glt import formats
-from glt.reproduction.attribution import EDGE_WORDS, EDGES, START_WORDS, STARTS, WEIGHTS
+from glt.methods.combine import START_WORDS
+from glt.reproduction.attribution import EDGE_WORDS, EDGES, STARTS, WEIGHTS
 from glt.store import Run
 
 HEIGHT = 480
@@ -70,8 +71,8 @@ def attribution_cells(found: Attribution, score: Score = "test") -> Description:
         panels=panels,
         keys=keys,
         points=points,
-        caption=f"{words}: edges and weights of {found.source} at each round, drawn, by degree, or all of them, with "
-        f"equal counts; {seeds}. Panels: rounds. Line: the dense network.",
+        caption=f"{words}: edges and weights of {found.source} at each round, drawn, by degree product, or all of "
+        f"them, with equal counts; {seeds}. Panels: rounds. Line: the dense network.",
         grid=Grid(across=across, ratio=0.7, flat=False),
         height=HEIGHT,
         below=True,

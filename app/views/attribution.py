@@ -12,6 +12,8 @@ from analysis.attribution import (
     Attribution,
     attributions,
     cells_table,
+    chosen_attribution,
+    effects_by_round,
     effects_table,
     finding,
     macs_table,
@@ -65,16 +67,17 @@ def _setting(config: RunConfig) -> Setting:
 
 
 @cache.cached(8)
-def _cells(source: str, runs: tuple[Run, ...], score: Score) -> pd.DataFrame:
-    return cells_table(next(each for each in attributions(runs) if each.source == source), score)
+def _cells(runs: tuple[Run, ...], score: Score) -> pd.DataFrame:
+    return cells_table(chosen_attribution(attributions(runs), None, None, None), score)
 
 
 def _show(found: Attribution, score: Score, macs: MacConvention) -> None:
-    cells = _cells(found.source, tuple(found.runs.values()), score)
+    runs = tuple(found.runs.values())
+    cells = _cells(runs, score)
     effects = effects_table(cells)
     if sentence := finding(effects):
         st.markdown(frame.plain(sentence))
-    figure = _figure(tuple(found.runs.values()), score)
+    figure = _figure(runs, score)
     show_figure(figure, "combinations", TITLE)
     numbers_popover(figure, "combinations", TITLE)
     st.caption(
@@ -103,26 +106,16 @@ def _show_effects(effects: pd.DataFrame) -> None:
         st.caption("Differences need two combinations that share a seed.")
         return
     kind = controls.segments("effects", "Effects", kinds, next(iter(kinds)))
-    rows = effects[effects["kind"] == kind]
-    rounds = list(dict.fromkeys(rows["round"].sort_values()))
+    by_contrast = effects_by_round(effects, kind)
+    rounds = sorted({number for by_round in by_contrast.values() for number in by_round})
     table = [
-        [effect, *(_cell(of_effect[of_effect["round"] == number]) for number in rounds)]
-        for effect, of_effect in rows.groupby("effect", sort=False)
+        [name, *(by_round.get(number, formats.MISSING) for number in rounds)] for name, by_round in by_contrast.items()
     ]
     shown = pd.DataFrame(table, columns=["Contrast", *(f"Round {number}" for number in rounds)])
     show_text_table(f"effects-{kind}", shown)
-    family = formats.number_of(int(rows["family"].max()), "test")
+    family = formats.number_of(int(effects.loc[effects["kind"] == kind, "family"].max()), "test")
     frame.caption(f"Points of the test score with 95% intervals; * significant, Holm over {family}.", ABOUT_TESTS)
     downloads.csv_button(effects, "attribution.csv")
-
-
-def _cell(rows: pd.DataFrame) -> str:
-    """Return the difference in one round in points, with its interval and a star if it is significant."""
-    if rows.empty:
-        return formats.MISSING
-    row = rows.iloc[0]
-    difference = formats.points_interval(row["mean"], row["high"] - row["mean"]).removesuffix(" points")
-    return f"{difference} *" if row["verdict"] in ("higher", "lower") else difference
 
 
 def _show_shares(title: str, table: pd.DataFrame, name: str) -> None:

@@ -120,6 +120,14 @@ def show_transfer(finished: Sequence[Run]) -> None:
         chosen = run_select.pick_runs(finished, _transferring(finished))
         score = run_select.pick_score()
     runs = run_select.chosen_runs(chosen, "leaderboard") if chosen else []
+    if not any((arm := arm_of(run)) is not None and arm.options is not None for run in runs):
+        frame.empty(
+            "No transferred masks",
+            "Choose a run of the method combine that retrains masks of another run (edges_from=run:NAME, "
+            "weights_from=run:NAME or both), and that run. source_seed takes the masks of another seed.",
+            "swap_horiz",
+        )
+        return
     with frame.or_why():
         table = transfer_table(runs, cache.rounds_of(runs), score)
         with frame.row("transfer-controls"):

@@ -17,20 +17,28 @@ from pydantic import AfterValidator, BaseModel, Field
 from glt.config import RunConfig, options_of
 from glt.datasets import DATASETS
 from glt.errors import ConfigError, StoreError, quoted, unknown_name
+from glt.formats import inside
 from glt.masks import EdgeMask, Masks, WeightMask
 from glt.methods import METHODS
 from glt.methods.base import EdgeDecision, FindRun, Method, Proposal, RoundContext, TakenEdges
-from glt.methods.score import static_ranks
+from glt.methods.score import static_ranks, without_lowest, without_smallest
 from glt.methods.source_run import Half, check_source
 from glt.random_masks import degree_bins, draw_with_degrees, end_pairs, highest_by_group
 from glt.scores import SCORES
 from glt.seeds import stream
 
 RUN, SCORE, INVERSE = "run", "score", "inverse"
+START_WORDS = {"theta_0": "theta_0", "fresh": "fresh weights"}
 WHOLE = ("all", "none")
 # Draws with as many entries in each group as the run `counts_from` keeps.
 MATCHED_EDGES = ("random_class_pairs", "random_degree_bins", "random_degrees")
 MATCHED_WEIGHTS = ("random_layers",)
+MATCHED_WORDS = {
+    "class_pairs": "per pair of classes",
+    "degree_bins": "per pair of degree bins",
+    "degrees": "with equal degrees",
+    "layers": "per layer",
+}
 PLAIN: dict[Half, tuple[str, ...]] = {
     "edges": ("all", "none", "random", *MATCHED_EDGES),
     "weights": ("all", "random", "magnitude", *MATCHED_WEIGHTS),
@@ -61,6 +69,36 @@ class Source:
         if kind in NAMED[half]:
             raise ConfigError(f"{field} is {quoted(text)} and lacks a name: write {kind}:NAME.")
         raise ConfigError(f"{field}: {unknown_name('source', text, known)}")
+
+    @property
+    def method(self) -> str:
+        """The method of a run, which is in its name before the hash; "" for other kinds.
+
+        >>> Source("run", "cora-node-gcn-ugs-df8e8f72").method
+        'ugs'
+        """
+        parts = self.name.split("-") if self.kind == RUN else []
+        return parts[-2] if len(parts) > 1 and parts[-2] in METHODS.names() else ""
+
+    def words(self, half: Half) -> str:
+        """Write the source of one half.
+
+        >>> Source.of("edges", "run:cora-node-gcn-ugs-df8e8f72").words("edges")
+        'UGS edges'
+        >>> Source.of("weights", "random_layers").words("weights"), Source.of("edges", "none").words("edges")
+        ('random weights per layer', 'no edges')
+        >>> Source.of("edges", "score:degree_product").words("edges")
+        'edges by degree product'
+        """
+        if self.kind == RUN:
+            return f"{METHODS.get(self.method).label if self.method else self.name} {half}"
+        if self.kind in (SCORE, INVERSE):
+            inverse = "inverse " if self.kind == INVERSE else ""
+            return f"{half} by {inverse}{inside(SCORES.get(self.name).label)}"
+        drawn, _, matched = self.kind.partition("_")
+        if matched:
+            return f"{drawn} {half} {MATCHED_WORDS[matched]}"
+        return {"none": f"no {half}", "magnitude": f"{half} by magnitude"}.get(self.kind, f"{self.kind} {half}")
 
 
 def _source_text(half: Half, text: str) -> str:
@@ -107,6 +145,12 @@ class CombineOptions(BaseModel):
         """The source of each half."""
         return {"edges": Source.of("edges", self.edges_from), "weights": Source.of("weights", self.weights_from)}
 
+    @property
+    def runs(self) -> dict[str, str]:
+        """The runs that are read, by the option that names each."""
+        named = {f"{half}_from": source.name for half, source in self.sources.items() if source.kind == RUN}
+        return named | ({"counts_from": self.counts_from} if self.counts_from else {})
+
     def round_of(self, number: int) -> int:
         """Return the round whose counts or masks round `number` takes."""
         return rounds_of(self.at_rounds)[number - 1] if self.at_rounds else number
@@ -138,7 +182,7 @@ class Combination(Method):
 
     def next_masks(self, context: RoundContext) -> Proposal:
         """Return the edges of one source and the weights of the other."""
-        half = _Halves(context)
+        half = _Halves(context, self)
         return Proposal(Masks(half.edges(), half.weights()))
 
     def search_epochs(self, config: RunConfig) -> int:
@@ -187,9 +231,7 @@ class Combination(Method):
     def reads(self, config: RunConfig) -> Mapping[str, int]:
         """Return the source runs, and the last round that is taken from them."""
         options = options_of(config.options, CombineOptions)
-        last = (rounds_of(options.at_rounds) or [config.rounds])[-1]
-        names = [source.name for source in options.sources.values() if source.kind == RUN]
-        return dict.fromkeys([*names, *([options.counts_from] if options.counts_from else [])], last)
+        return dict.fromkeys(options.runs.values(), (rounds_of(options.at_rounds) or [config.rounds])[-1])
 
     def check(self, config: RunConfig, seeds: Sequence[int], find_run: FindRun) -> None:
         """Raise ConfigError if a source is missing, unsuitable or incomplete, or options contradict each other."""
@@ -212,13 +254,8 @@ class Combination(Method):
             try:
                 source = find_run(name)
             except StoreError as error:
-                settings = {"edges_from": sources["edges"].name, "weights_from": sources["weights"].name}
-                named = [
-                    setting
-                    for setting, known in {**settings, "counts_from": options.counts_from}.items()
-                    if known == name
-                ]
-                raise ConfigError(f"{' and '.join(named)}: {error}") from None
+                named = " and ".join(option for option, known in options.runs.items() if known == name)
+                raise ConfigError(f"{named}: {error}") from None
             check_source(config, source, halves, read, last)
 
 
@@ -238,8 +275,8 @@ def _check_draws(config: RunConfig, options: CombineOptions) -> None:
 class _Halves:
     """The two halves of the masks of one round."""
 
-    def __init__(self, context: RoundContext) -> None:
-        self._context = context
+    def __init__(self, context: RoundContext, method: Method) -> None:
+        self._context, self._method = context, method
         self._options: CombineOptions = context.options
         self._graph = context.problem.graph
         self._full = context.problem.full_masks()
@@ -254,9 +291,8 @@ class _Halves:
             return EdgeMask(full.kind, np.full_like(full.keep, source.kind == "all"))
         if source.kind in (SCORE, INVERSE):
             pulse, is_inverse = partial(self._context.pulse, "edge scores"), source.kind == INVERSE
-            _, ranks = static_ranks(self._graph, source.name, self._context.seed, pulse, is_inverse)
-            edge = np.arange(full.keep.size) % max(full.num_edges, 1)
-            return full.prune_exactly(ranks[edge].astype(np.float64), full.kept - self._counts()[0])
+            ranked = static_ranks(self._graph, source.name, self._context.seed, pulse, is_inverse)
+            return without_lowest(full, *ranked, full.kept - self._counts()[0])[0]
         draw = self._draw("edges").random(full.keep.size)
         if source.kind == "random":
             return full.prune_exactly(draw, full.kept - self._counts()[0])
@@ -275,9 +311,7 @@ class _Halves:
         if source.kind == "all":
             return full
         if source.kind == "magnitude":
-            kept, trained = self._context.previous.weights, self._context.last_weights()
-            magnitudes = {name: np.abs(trained[name]) for name in kept.keep}
-            return kept.prune_exactly(magnitudes, kept.kept - self._counts()[1])
+            return without_smallest(self._context, self._context.previous.weights.kept - self._counts()[1])
         generator = self._draw("weights")
         draws = {name: generator.random(keep.shape) for name, keep in full.keep.items()}
         if source.kind == "random":
@@ -293,7 +327,7 @@ class _Halves:
         if self._options.counts_from:
             masks = self._masks_of(self._options.counts_from)
             return masks.edges.kept, masks.weights.kept
-        return METHODS.get("combine").remaining(config, self._context.round, full.edges.kept, full.weights.kept)
+        return self._method.remaining(config, self._context.round, full.edges.kept, full.weights.kept)
 
     def _masks_of(self, name: str) -> Masks:
         """Return a source run's masks at this round."""

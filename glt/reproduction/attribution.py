@@ -11,8 +11,7 @@ from itertools import product
 from typing import Literal, NamedTuple, get_args
 
 from glt.config import RunConfig, options_of
-from glt.methods import METHODS
-from glt.methods.combine import RUN, CombineOptions, rounds_of
+from glt.methods.combine import RUN, START_WORDS, CombineOptions, Source, rounds_of
 from glt.presets import resolve
 from glt.reproduction.experiments import (
     EXPERIMENTS,
@@ -38,7 +37,7 @@ DEGREE = "score:degree_product"
 EDGE_WORDS: dict[EdgesFrom, str] = {
     "ugs": "UGS edges",
     "random": "random edges",
-    "degree": "edges by degree",
+    "degree": "edges by degree product",
     "all": "all edges",
 }
 WEIGHT_WORDS: dict[WeightsFrom, str] = {
@@ -47,7 +46,6 @@ WEIGHT_WORDS: dict[WeightsFrom, str] = {
     "random_layers": "random weights per layer",
     "all": "all weights",
 }
-START_WORDS: dict[Start, str] = {"theta_0": "theta_0", "fresh": "fresh weights"}
 AT_ROUNDS = (4, 9, 13, 16)
 
 
@@ -105,8 +103,8 @@ def cell_of(config: RunConfig) -> Cell | None:
     if config.method != "combine":
         return None
     options = options_of(config.options, CombineOptions)
-    sources = METHODS.get(config.method).reads(config)
-    if len(sources) > 1 or any(name.split("-")[-2:-1] != ["ugs"] for name in sources):
+    sources = set(options.runs.values())
+    if len(sources) > 1 or any(Source(RUN, name).method != "ugs" for name in sources):
         return None
     if options.draw or options.source_seed is not None:
         return None

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from glt.config import RunConfig, make_config, pretraining_of
 from glt.errors import ConfigError, StoreError, quoted
-from glt.formats import as_typed, listing
+from glt.formats import as_typed, listing, number_of
 from glt.methods import METHODS
 from glt.pretraining.config import PretrainConfig
 from glt.store import paths
@@ -65,11 +65,17 @@ def check_unread(name: str, readers: Sequence[Run]) -> None:
         )
 
 
+# Runs that a sentence names.
+MOST_NAMED = 3
+
+
 def readers_left(name: str, readers: Sequence[Run]) -> str:
     """Say what deleting a run means for complete runs that need it, "" without any."""
     if not readers:
         return ""
-    who = ", ".join(run.name for run in readers)
+    named = [run.name for run in readers[:MOST_NAMED]]
+    more = len(readers) - len(named)
+    who = ", ".join(named) + (f" and {number_of(more, 'other run')}" if more else "")
     need, are, their = ("needs", "is", "its") if len(readers) == 1 else ("need", "are", "their")
     return (
         f"{who} {need} {name} and {are} complete: {their} rounds stay, but none can be added or computed again "

@@ -117,7 +117,7 @@ def test_seeds_that_lack_a_cell_are_left_out() -> None:
     lacking = ~((table["edges"] == "random") & (table["weights"] == "ugs") & (table["seed"] == 1))
     effects = effects_table(table[lacking]).set_index("effect")
     assert effects.loc["random edges minus UGS edges, with UGS weights", "seeds"] == 2
-    assert effects.loc["edges by degree minus UGS edges, with UGS weights", "seeds"] == 3
+    assert effects.loc["edges by degree product minus UGS edges, with UGS weights", "seeds"] == 3
     assert variance_shares(table[lacking])["seeds"].unique().tolist() == [2]
     no_ugs = table[table["weights"] != "ugs"]
     assert "UGS edges, UGS weights" not in set(effects_table(no_ugs)["effect"])
@@ -184,9 +184,20 @@ def test_runs_of_one_source_and_the_same_rounds_form_an_attribution(
     assert len(table) == 2 + 2 * 2 * len(halves)
 
 
+def test_runs_of_other_settings_are_another_attribution(store: Store, draw_seed: Callable[..., None]) -> None:
+    drawn(store, draw_seed, [UGS, DENSE], [4, 9])
+    _, arm, *_ = attribution([4, 9]).arms(CORA)
+    other = store.create(resolve({**CORA._asdict(), "rounds": 2, "learning_rate": 0.5, **arm.settings}, "official"))
+    draw_seed(other.seed(0), 2)
+    found = attributions(store.runs())
+    assert sorted(len(each.runs) for each in found) == [1, 2]
+    assert len({each.name for each in found}) == 2
+    assert {each.config.learning_rate for each in found} == {0.5, 8e-3}
+
+
 def test_one_attribution_is_chosen_by_names_and_rounds() -> None:
     config = resolve({"method": "combine"})
-    known = [Attribution("one", config, rounds, {}) for rounds in ((4, 9), (13,))]
+    known = [Attribution(str(rounds), "one", config, rounds, {}) for rounds in ((4, 9), (13,))]
     assert chosen_attribution(known, "cora", None, [13]).rounds == (13,)
     with pytest.raises(StoreError, match=r"There are 2 attributions .*rounds 4, 9; cora gcn, rounds 13"):
         chosen_attribution(known, None, None, None)

@@ -194,4 +194,5 @@ def test_transfers_are_shown_with_their_sources(make_run: MakeRun, open_page: Op
 
 def test_a_store_without_transfers_says_how_to_make_them(pair: tuple[Run, Run], open_page: OpenPage) -> None:
     app = open_page("compare", what="transfer")
-    assert "choose one of the method combine" in texts(app)
+    assert "Choose a run of the method combine" in texts(app)
+    assert not app.error

@@ -260,6 +260,8 @@ def test_a_complete_dependent_run_is_named_only(store: Store, run: Run, ticket: 
     assert f"{ticket.name} needs {run.name} and is complete" in readers_left(run.name, store.readers(run.name))
     store.move_to_trash(run.path)
     assert readers_left(ticket.name, store.readers(ticket.name)) == ""
+    many = readers_left(run.name, [ticket] * 5)
+    assert (many.count(ticket.name), "and 2 other runs need" in many) == (3, True)
 
 
 OTHERS = {
