@@ -52,7 +52,7 @@ def attribution_cells(found: Attribution, score: Score = "test") -> Description:
             x=WEIGHT_AXIS,
             y=Axis(title="Test accuracy (%)" if place == 0 else "", grid=True),
             layers=list(_layers(rows)),
-            rules=[] if np.isnan(dense) else [Rule(at=dense)],
+            rules=[] if np.isnan(dense) else [Rule(at=dense, name="Dense", value=formats.fixed(dense, 1))],
             title=f"Round {number}",
         )
         for place, (number, rows) in enumerate(points.groupby("round"))
@@ -60,20 +60,10 @@ def attribution_cells(found: Attribution, score: Score = "test") -> Description:
     shown = [name for name in EDGES if (points["edges"] == name).any()]
     keys = [Key(label=EDGE_WORDS[name], ink=_look(name), shape=SHAPES[name], about="marks") for name in shown]
     keys += [
-        Key(label=f"start: {START_WORDS[name]}", shape="circle", filled=name == STARTS[0], about="marks")
+        Key(label=START_WORDS[name], shape="circle", filled=name == STARTS[0], about="marks")
         for name in STARTS
         if (points["start"] == name).any()
     ]
-    if not np.isnan(dense):
-        # Its own label would lie on the marks of all edges.
-        keys.append(
-            Key(
-                label=f"dense, {formats.fixed(dense, 1)} %",
-                ink=palette.style(palette.DENSE),
-                dash="dash",
-                about="marks",
-            )
-        )
     across = 2 if len(panels) > 1 else 1
     words = f"{dataset_label(found.config.dataset)}, {model_label(found.config.model)}"
     seeds = seeds_words(int(points["seeds"].max())) if len(points) else "no seed"
@@ -82,7 +72,7 @@ def attribution_cells(found: Attribution, score: Score = "test") -> Description:
         keys=keys,
         points=points,
         caption=f"{words}: edges and weights of {found.source} at each round, drawn, by degree product, or all of "
-        f"them, with equal counts; {seeds}. Panels: rounds. Line: the dense network, round 0.",
+        f"them, with equal counts; {seeds}. Panels: rounds. Line: the dense network.",
         grid=Grid(across=across, ratio=0.7, flat=False),
         height=HEIGHT,
         below=True,
